@@ -9,11 +9,21 @@ value prints as a spec, which is one line of text, and is parsed back from it::
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from ..errors import ParameterError, did_you_mean
 from .records import Scalar
@@ -87,6 +97,12 @@ class Parameter:
         words = "".join(f"{word}, " for word in self.words) + "or " * bool(self.words)
         return f"{words}{type_names[self.type]}{low}{high}"
 
+    @property
+    def documentation(self) -> str:
+        """The parameter as one line of a docstring."""
+        text = f"{self.help[:1].upper()}{self.help[1:]}".rstrip(".")
+        return f"{self.name}: {text}; {self.allowed}. Default: {self.default!r}."
+
 
 def parameter(
     default: Any,
@@ -103,11 +119,56 @@ def parameter(
     return field(default=default, metadata=metadata | {"internal": internal})
 
 
+class _Signature:
+    """The signature of a class with parameters, from its declarations."""
+
+    def __get__(self, instance: object, owner: type[Parametrized]) -> inspect.Signature:
+        hints = get_type_hints(owner)
+        return inspect.Signature(
+            [
+                inspect.Parameter(
+                    declared.name,
+                    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                    default=declared.default,
+                    annotation=hints[declared.name],
+                )
+                for declared in dataclasses.fields(owner)
+            ]
+        )
+
+
+class _Documentation:
+    """The docstring of a class, with a list of its parameters for notebooks and `help()`."""
+
+    def __init__(self, text: str | None) -> None:
+        self.text = inspect.cleandoc(text or "")
+
+    def __get__(self, instance: object, owner: type[Parametrized]) -> str:
+        declared = () if inspect.isabstract(owner) else owner.user_parameters()
+        if not declared or "__dataclass_fields__" not in vars(owner):
+            return self.text
+        lines = "\n".join(f"    {parameter.documentation}" for parameter in declared)
+        about, mark, example = self.text.partition("\n>>> ")
+        return f"{about.rstrip()}\n\nArgs:\n{lines}\n{mark}{example}"
+
+
 @dataclass(frozen=True)
 class Parametrized:
     """A base class with declared parameters, which are checked on construction."""
 
     name: ClassVar[str]
+
+    if not TYPE_CHECKING:  # type checkers read the fields, and the docstring as it is written
+        __signature__ = _Signature()
+
+        def __new__(cls, *_args: object, **values: object) -> Self:
+            """Check the names of the parameters before Python does, for a better message."""
+            cls._check_names(values)
+            return super().__new__(cls)
+
+        def __init_subclass__(cls, **kwargs: object) -> None:
+            super().__init_subclass__(**kwargs)
+            cls.__doc__ = _Documentation(cls.__doc__)
 
     def __post_init__(self) -> None:
         for declared in self.parameters():
@@ -132,15 +193,19 @@ class Parametrized:
     @classmethod
     def from_params(cls, values: Mapping[str, Scalar]) -> Self:
         """Build an instance from values or texts; raise if a name is not a parameter."""
-        known = [declared.name for declared in cls.parameters()]
-        for name in values:
+        cls._check_names(values)
+        return cls(**values)
+
+    @classmethod
+    def _check_names(cls, names: Iterable[str]) -> None:
+        known = {declared.name for declared in dataclasses.fields(cls)}
+        for name in names:
             if name not in known:
                 raise ParameterError(
                     f"{cls.name} has no parameter `{name}`",
                     parameter=name,
                     hint=did_you_mean(name, known, quote="`"),
                 )
-        return cls(**values)
 
     def params(self) -> dict[str, Scalar]:
         """Return the parameters and their values."""

@@ -9,7 +9,7 @@ from datetime import date
 
 from ..errors import UsageError
 from .cleaning import check_time_format
-from .readers.base import parse_columns
+from .readers.base import check_columns, parse_columns
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,8 @@ class ReadOptions:
         values = vars(self)
         if isinstance(values["columns"], str):
             object.__setattr__(self, "columns", parse_columns(values["columns"]))
+        else:
+            object.__setattr__(self, "columns", check_columns(values["columns"] or {}))
         for name in ("since", "until"):
             if isinstance(day := values[name], str):
                 object.__setattr__(self, name, _parse_day(day))

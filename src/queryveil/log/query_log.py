@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from ..core.pandas_output import to_pandas
 from ..core.randomness import RandomSource
 from ..engine.operations import (
     aggregate,
@@ -22,7 +24,7 @@ from ..engine.operations import (
 from ..engine.table import RemoteTable, Table
 from ..errors import UsageError
 from .accounting import RowAccounting, SourceFile
-from .frames import ArrowFrame
+from .frames import LogFrame, is_frame
 
 SESSION_GAP_MINUTES = 30
 
@@ -138,28 +140,44 @@ class QueryLog:
 
     @classmethod
     def from_frame(
-        cls,
-        frame: ArrowFrame | pl.DataFrame | pl.LazyFrame,
-        columns: Mapping[str, str] | None = None,
-        **options: object,
+        cls, frame: LogFrame, columns: Mapping[str, str | int] | str = "", **options: Any
     ) -> QueryLog:
         """Build a log from a frame of pandas, Polars, PyArrow or others with the Arrow interface.
 
-        Texts are normalized, and rows dropped and rejected, as `read_log` does it for files.
+        It is `read_log` for a frame alone: texts are normalized, and rows dropped and rejected, as
+        for files.
 
         Args:
+            frame: The frame.
             columns: The frame's column for each of ours, as in `{"user": "customer"}`; columns
                 with usual names are recognized.
             options: Those of `ReadOptions`.
 
         >>> frame = pl.DataFrame({"customer": [7, 7], "search": ["Red  Shoes", ""]})
         >>> log = QueryLog.from_frame(frame, columns={"user": "customer", "query": "search"})
-        >>> log.local_frame.collect()["query"].to_list(), log.accounting.dropped
+        >>> log.to_polars()["query"].to_list(), log.accounting.dropped
         (['red shoes'], {'empty query': 1})
         """
-        from .reading import read_frame  # noqa: PLC0415  (it builds logs, so it imports this)
+        from .reading import read_log  # noqa: PLC0415  (it builds logs, so it imports this)
 
-        return read_frame(frame, **(dict(options) | {"columns": dict(columns or {})}))  # type: ignore[arg-type]
+        if not is_frame(frame):
+            raise UsageError(
+                f"a {type(frame).__name__} is not a frame",
+                hint="a DataFrame of pandas, Polars or PyArrow; read_log reads files too",
+            )
+        return read_log(frame, columns=columns, **options)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return all rows as a frame of Polars, with plain texts: user, query, time, rank, url.
+
+        These are private data: people's queries as they sent them.
+        """
+        texts = [name for name, dtype in SCHEMA.items() if dtype == pl.String]
+        return self.local_frame.with_columns(pl.col(texts).cast(pl.String)).collect()
+
+    def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
+        """Return all rows as a `pandas.DataFrame`, as `to_polars` does."""
+        return to_pandas(self.to_polars())
 
     @classmethod
     def from_clean_frame(cls, table: pl.DataFrame) -> QueryLog:

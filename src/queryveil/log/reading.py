@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any, TypeAlias, Unpack
 
 import polars as pl
 
+from ..core.arguments import check_keywords
 from ..core.progress import NoProgress, Progress, prefetch
 from ..core.randomness import RandomSource
 from ..engine.operations import unique_users
@@ -18,80 +20,95 @@ from ..engine.table import EngineConfig
 from ..errors import InputError, TooManyRejectedError, UsageError, did_you_mean
 from .accounting import RowAccounting, SourceFile
 from .cleaning import Cleaner
-from .frames import FRAME, ArrowFrame, raw_rows, to_polars
+from .frames import FRAME, LogFrame, is_frame, raw_rows
+from .keywords import READING_OPTIONS, ReadingKeywords
 from .options import ReadOptions
 from .query_log import SCHEMA, QueryLog, categorical_encoder
 from .readers.base import RawRows, Reader, ReaderOptions
 from .readers.registry import detect_reader, get_local_reader
 from .readers.source import TextFile, check_unpacked
 
+# What a log can be read from. Frames of pandas have the Arrow interface too.
+LogSource: TypeAlias = str | Path | Iterable[str | Path] | LogFrame
+
 # If more than half of so many rows are rejected, reading stops before the end of the files.
 _EARLY_STOP, _EARLY_STOP_FRACTION = 1_000_000, 0.5
 
 
 def read_log(
-    paths: str | Path | Iterable[str | Path],
+    source: LogSource,
     options: ReadOptions | None = None,
     *,
     engine: str | EngineConfig = "local",
     rng: RandomSource | None = None,
     progress: Progress | None = None,
-    **more: object,
+    **more: Unpack[ReadingKeywords],
 ) -> QueryLog:
-    r"""Read one log from one or several files, plain, gzip or zstd.
+    r"""Read one log from files, plain, gzip or zstd, or from a frame.
 
-    With `engine="spark"` (or an `EngineConfig` that names a cluster) Spark reads them, and the
-    operations on the log run there; `paths` may be a DataFrame of Spark.
+    All sources are cleaned alike: queries in lower case, runs of white space as one blank, times in
+    UTC. Rows that cannot be read are counted and listed for the data owner.
 
-    Further keyword arguments are those of `ReadOptions`, and override `options`. Rows that cannot
-    be read are counted and listed for the data owner; above the fraction `max_rejected` an error
-    is raised.
+    Args:
+        source: A file, a pattern such as `"logs/*.tsv"`, or a list of them; or a frame of pandas,
+            Polars (also a lazy one), PyArrow or another library with the Arrow interface.
+        options: Options that several logs share; keyword arguments override them.
+        engine: "local", or "spark" (or an `EngineConfig` that names a cluster): Spark reads the
+            files, or its own DataFrame, and the operations on the log run there.
+        rng: The source of randomness of `sample_users`.
+        progress: Receives the stages of the work.
+        more: Those of `ReadOptions`: `columns`, `format`, `since`, `until`, `exclude_users` and
+            others. `columns` is a dict or a text: `columns="user=customer,query=search"`.
+
+    Returns:
+        The log, with the outcome of every row in `accounting`.
+
+    Raises:
+        InputError: A file cannot be read.
+        ColumnError: A column is missing; the message names those that there are.
+        TooManyRejectedError: More than the fraction `max_rejected` of the rows cannot be read.
+        ArgumentError: There is no such option.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
     >>> _ = path.write_text("uid,q\n7,Red  Shoes\n8,\n")
     >>> log = read_log(path, columns={"user": "uid", "query": "q"})
-    >>> log.local_frame.collect()["query"].to_list(), log.accounting.dropped
+    >>> log.to_polars()["query"].to_list(), log.accounting.dropped
     (['red shoes'], {'empty query': 1})
+    >>> frame = pl.DataFrame({"uid": [7, 8], "q": ["Red  Shoes", ""]})
+    >>> read_log(frame, columns="user=uid,query=q").to_polars().equals(log.to_polars())
+    True
     """
     merged = _merge_options("read_log", options, more)
     display = progress or NoProgress()
     config = EngineConfig(engine) if isinstance(engine, str) else engine
-    if config.is_remote or hasattr(paths, "mapInArrow"):
-        log = _read_with_spark(paths, merged, config, display)
+    if is_frame(source) and not hasattr(source, "mapInArrow"):
+        if config.is_remote:
+            raise UsageError(
+                "a frame in memory is read on this machine, not with Spark",
+                hint="leave `engine` out, or name files that Spark can read",
+            )
+        log = _read_frame(source, merged)
+    elif config.is_remote or hasattr(source, "mapInArrow"):
+        log = _read_with_spark(source, merged, config, display)
     else:
-        files = resolve_paths(paths)
+        files = resolve_paths(source)
         with display.stage("read", sum(path.stat().st_size for path in files)) as advance:
             log = _read_files(files, merged, advance)
     return _with_options(log, merged, rng or RandomSource())
 
 
-def read_frame(
-    frame: ArrowFrame | pl.DataFrame | pl.LazyFrame,
-    options: ReadOptions | None = None,
-    *,
-    rng: RandomSource | None = None,
-    **more: object,
-) -> QueryLog:
-    """Read one log from a frame of pandas, Polars, PyArrow or others with the Arrow interface.
-
-    Its cells are cleaned and its rows accounted for as those of a file are; see `read_log`.
-    """
-    merged = _merge_options("from_frame", options, more)
-    cleaner = _build_cleaner(merged)
-    rows = cleaner.clean(raw_rows(to_polars(frame), merged.columns))
-    _check_read(cleaner, merged, FRAME)
-    log = QueryLog(categorical_encoder()(rows).lazy(), cleaner.accounting)
-    return _with_options(log, merged, rng or RandomSource())
+def _read_frame(frame: LogFrame, options: ReadOptions) -> QueryLog:
+    cleaner = _build_cleaner(options)
+    rows = cleaner.clean(raw_rows(frame, options.columns))
+    _check_read(cleaner, options, FRAME)
+    return QueryLog(categorical_encoder()(rows).lazy(), cleaner.accounting)
 
 
 def _merge_options(
     function: str, options: ReadOptions | None, more: Mapping[str, object]
 ) -> ReadOptions:
-    for name in more:
-        if name not in ReadOptions.__dataclass_fields__:
-            known = did_you_mean(name, ReadOptions.__dataclass_fields__)
-            raise UsageError(f'{function} has no argument "{name}"', hint=known)
+    check_keywords(function, more, (*READING_OPTIONS, "engine", "options", "progress", "rng"))
     return replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
 
 
@@ -103,7 +120,7 @@ def _with_options(log: QueryLog, options: ReadOptions, rng: RandomSource) -> Que
 
 
 def _read_with_spark(
-    paths: str | Path | Iterable[str | Path],
+    paths: Any,
     options: ReadOptions,
     engine: EngineConfig,
     progress: Progress,
@@ -120,9 +137,9 @@ def _read_with_spark(
     return log
 
 
-def resolve_paths(paths: str | Path | Iterable[str | Path]) -> list[Path]:
+def resolve_paths(paths: LogSource) -> list[Path]:
     """Resolve names and patterns to files; raise an error if one matches no file."""
-    names = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    names = _list_names(paths)
     files: list[Path] = []
     for name in names:
         matches = _expand(name)
@@ -138,6 +155,22 @@ def resolve_paths(paths: str | Path | Iterable[str | Path]) -> list[Path]:
                 "this file is named twice", where=path, hint="its rows would count twice"
             )
     return files
+
+
+def _list_names(paths: Any) -> list[str | Path]:
+    if isinstance(paths, str | Path):
+        return [paths]
+    # A column of a frame is no list of files: an error would show its first cell.
+    is_list = isinstance(paths, Iterable) and not is_frame(paths) and not hasattr(paths, "dtype")
+    names = list(paths) if is_list else [paths]
+    for name in names:
+        if not isinstance(name, str | Path):
+            raise UsageError(
+                f"a log cannot be read from a value of type {type(name).__name__}",
+                hint="name a file, or several in a list; or give one frame of pandas, Polars or "
+                "PyArrow with a column of users and a column of queries",
+            )
+    return names
 
 
 def _expand(name: str | Path) -> list[Path]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+import pickle
 from dataclasses import FrozenInstanceError, dataclass
 from typing import ClassVar, Literal
 
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from queryveil.core.parameters import Parameter, Parametrized, parameter
 from queryveil.errors import ParameterError, UsageError
+from queryveil.measures.base import MEASURES
 from queryveil.methods.base import METHODS, Method, parse_method
 from queryveil.methods.frequent_queries import FrequentQueries
 
@@ -178,3 +182,23 @@ def test_internal_parameters_are_on_cards_and_in_no_help() -> None:
     assert "epsilon" in shown
     assert not internal & shown
     assert not internal & {parameter.name for parameter in _describe(kind).parameters}
+
+
+@pytest.mark.parametrize("kind", [*METHODS.values(), *MEASURES.values()], ids=[*METHODS, *MEASURES])
+def test_notebooks_show_every_parameter_with_its_help(kind: type[Parametrized]) -> None:
+    """Shift-tab in a notebook shows signature and docstring as Python has them."""
+    shown = inspect.signature(kind).parameters
+    assert [(name, of.default) for name, of in shown.items()] == [
+        (declared.name, declared.default) for declared in kind.parameters()
+    ]
+    for declared in kind.user_parameters():
+        assert f"    {declared.name}: " in (kind.__doc__ or "")
+        assert declared.help[1:].rstrip(".") in (kind.__doc__ or "")
+
+
+def test_a_misspelled_parameter_is_corrected_when_an_object_is_built() -> None:
+    with pytest.raises(ParameterError, match="did you mean `min_users`") as caught:
+        FrequentQueries(min_user=3)  # type: ignore[call-arg]
+    assert caught.value.parameter == "min_user"
+    method = FrequentQueries(min_users=3)
+    assert pickle.loads(pickle.dumps(method)) == copy.deepcopy(method) == method

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -50,12 +50,24 @@ def parse_columns(text: str, known: Iterable[str] = _USUAL_NAMES) -> dict[str, s
             raise UsageError(
                 f'"{part}" in `columns` is not name=column', hint="write it as user=uid,query=q"
             )
+        mapping[name] = column
+    return check_columns(mapping, known)
+
+
+def check_columns(
+    mapping: Mapping[str, str | int], known: Iterable[str] = _USUAL_NAMES
+) -> dict[str, str]:
+    """Return a mapping of our columns to those of a source, with numbers as texts.
+
+    Raises:
+        UsageError: One of ours is unknown; the hint has a similar name.
+    """
+    for name in mapping:
         if name not in known:
             raise UsageError(
                 f'"{name}" in `columns` is not a known column', hint=did_you_mean(name, known)
             )
-        mapping[name] = column
-    return mapping
+    return {name: str(column) for name, column in mapping.items()}
 
 
 def is_header(cells: Iterable[str]) -> bool:

@@ -1,0 +1,49 @@
+"""Keyword arguments: a misspelled one is answered with the name that was probably meant."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+from ..errors import ArgumentError, did_you_mean
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def check_keywords(function: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise an error if a keyword argument is not known.
+
+    Raises:
+        ArgumentError: A function has no such argument; the hint has a similar name.
+
+    >>> check_keywords("read_log", ["colums"], ["columns", "format"])
+    Traceback (most recent call last):
+    queryveil.errors.ArgumentError: read_log() has no argument "colums". \
+Hint: did you mean `columns`?
+    """
+    choices = list(known)
+    for name in names:
+        if name not in choices:
+            raise ArgumentError(
+                f'{function}() has no argument "{name}"',
+                hint=did_you_mean(name, choices, quote="`"),
+            )
+
+
+def guided(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function that answers a misspelled keyword argument with a similar name.
+
+    Its signature, its types and its docstring stay those of `function`.
+    """
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not kwargs.keys() <= set(known):
+            check_keywords(function.__name__, kwargs, known)
+        return function(*args, **kwargs)
+
+    return call
