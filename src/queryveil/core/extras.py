@@ -1,4 +1,4 @@
-"""Import optional packages only when they are needed."""
+"""Import packages of optional extras only when they are needed."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from types import ModuleType
 from ..errors import UsageError
 
 
-def import_extra(module: str, purpose: str, *, of: str = "measures") -> ModuleType:
-    """Import a module of an optional package; if it is missing, name the extra to install.
+def import_extra(module: str, purpose: str, *, of: str) -> ModuleType:
+    """Import a module that a plain installation lacks, or say in one line what to install.
 
     Args:
         purpose: What needs the module, as the subject of the error message.
         of: The extra of queryveil that installs the package.
+
+    Raises:
+        UsageError: The module, or a package that it imports, is not installed.
     """
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise UsageError(
-            f"{purpose} needs {module.partition('.')[0]}",
-            hint=f"pip install 'queryveil[{of}]'",
-        ) from error
+        package = (error.name or module).partition(".")[0]
+        command = f"pip install 'queryveil[{of}]'"
+        raise UsageError(f"{purpose} needs {package}, which is not installed: {command}") from error

@@ -108,11 +108,6 @@ def _double(scale: Fraction) -> float:
 
 
 def _opendp() -> ModuleType:
-    try:
-        dp = importlib.import_module("opendp.prelude")
-    except ImportError as error:
-        raise UsageError(
-            "differential privacy needs OpenDP", hint="pip install 'queryveil[dp]'"
-        ) from error
+    dp = importlib.import_module("opendp.prelude")  # here: slow to import
     dp.enable_features("contrib")
     return dp

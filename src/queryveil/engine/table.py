@@ -145,10 +145,6 @@ class EngineConfig:
 
     def open(self) -> SparkCluster:
         """Start Spark, or use the active session. Spark is not imported before this call."""
-        try:
-            from .spark.session import open_spark  # noqa: PLC0415  (an optional package)
-        except ImportError as error:
-            raise UsageError(
-                "the Spark engine needs PySpark and Arrow", hint="pip install 'queryveil[spark]'"
-            ) from error
+        from .spark.session import open_spark  # noqa: PLC0415  (an optional package)
+
         return open_spark(self.spark_master, self.spark_scratch, self.spark_config)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from rich.table import Table
 from ..cli.options import screen_options, with_options
 from ..cli.terminal import Terminal, sanitize
 from ..core.bounded import read_within
+from ..core.extras import import_extra
 from ..errors import InputError, UsageError
 from .documents import AddedFriend, AddedFriends, Invitation, RemovedFriend, ServedPage
 from .protocol.policy import ProtocolSettings
@@ -32,11 +32,7 @@ _NODE_DIR = Path("queryveil-node")
 
 def _import_node() -> Any:
     """Import the node on demand: it needs packages that a plain installation lacks."""
-    try:
-        return importlib.import_module("queryveil.peers.node")
-    except ImportError as error:
-        hint = "pip install 'queryveil[peers]'"
-        raise UsageError(f"a node needs {error.name}", hint=hint) from error
+    return import_extra("queryveil.peers.node", "a node", of="peers")
 
 
 @app.command()

@@ -28,8 +28,6 @@ _PREFIX = "queryveil-ed25519:"
 _FIRST_LINE = "queryveil release, signed files, version 1"
 _MAX_BYTES = 1 << 16  # of a signature file, or of a public key
 _PARTS = {"version", "key", "signature"}
-_MISSING = "signing needs the package cryptography"
-_INSTALL = "pip install 'queryveil[sign]'"
 
 
 def manifest(public: Path) -> bytes:
@@ -116,18 +114,14 @@ def signature_of(public: Path, signer: str | None = None) -> CheckResult:
     return CheckResult("signature", holds, message)
 
 
-def _check_signature(path: Path, signer: str | None) -> tuple[bool | None, str]:
+def _check_signature(path: Path, signer: str | None) -> tuple[bool, str]:
     try:
         stored = read_json(path, most=_MAX_BYTES)
         if stored.keys() != _PARTS or stored["version"] != 1 or path.is_symlink():
             raise UsageError("this is no signature")
         raw, signature = _raw(stored["key"]), b64decode(stored["signature"], validate=True)
         check = _checker(raw)
-    except UsageError as error:
-        if error.what == _MISSING:
-            return None, f"signed, and not checked: {_MISSING} ({_INSTALL})"
-        return False, "the signature is damaged"
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (UsageError, OSError, ValueError, TypeError, AttributeError):
         return False, "the signature is damaged"
     if not check(signature, manifest(path.parent)):
         return False, "the signature is wrong: the files are not those signed"
@@ -139,7 +133,7 @@ def _check_signature(path: Path, signer: str | None) -> tuple[bool | None, str]:
 
 def _checker(raw: bytes) -> Callable[[bytes, bytes], bool]:
     keys, _ = _library()
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  (an extra)
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  (slow to import)
 
     key = keys.Ed25519PublicKey.from_public_bytes(raw)
 
@@ -191,9 +185,7 @@ def _raw(text: Any) -> bytes:
 
 
 def _library() -> tuple[Any, Any]:
-    try:
-        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  (an extra)
-        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
-    except ImportError as error:
-        raise UsageError(_MISSING, hint=_INSTALL) from error
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  (slow to import)
+    from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+
     return ed25519, serialization

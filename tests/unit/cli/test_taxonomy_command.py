@@ -276,14 +276,6 @@ def test_map_in_german(cli, tmp_path: Path) -> None:
     assert 'did you mean "german"?' in ran.err
 
 
-def test_map_with_spacy_that_is_not_there(cli, odp: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    ran = cli("taxonomy", "map", "diving", "--taxonomy", odp, "--tagger", "spacy")
-    assert ran.code == 2
-    assert "the tagger spacy is not installed" in ran.err
-    assert "pip install 'queryveil[spacy]'" in ran.err
-
-
 def test_map_a_file(cli, odp: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "\ufeffdiving\r\n\n  zqx \ndiving\nwindsurfing\n"
     (tmp_path / "queries.txt").write_text(text, "utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import zstandard
 from queryveil.concepts.loaders.skos import import_skos
 from queryveil.concepts.taxonomy.builder import RepairLog
 from queryveil.concepts.taxonomy.graph import Taxonomy
-from queryveil.errors import FormatError, InputError, UsageError
+from queryveil.errors import FormatError, InputError
 
 PREFIXES = """\
 @prefix s: <http://www.w3.org/2004/02/skos/core#> .
@@ -259,9 +258,3 @@ def test_no_file_and_a_cut_one(tmp_path):
         import_skos(tmp_path / "none.ttl", RepairLog("none"))
     with pytest.raises(InputError, match="cut off"):
         load(tmp_path, gzip.compress(NT)[:-10], "a.nt.gz")
-
-
-def test_without_the_extra(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyoxigraph", None)
-    with pytest.raises(UsageError, match=r"queryveil\[rdf\]"):
-        load(tmp_path, SHOP)

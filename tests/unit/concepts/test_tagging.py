@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 
 import numpy as np
 import polars as pl
@@ -12,9 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from queryveil.concepts.loaders.paths import taxonomy_from_paths
 from queryveil.concepts.mapping.language import load_word_list
-from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.concepts.mapping.tagging import (
     MODIFIER,
     NOUN,
@@ -22,12 +19,10 @@ from queryveil.concepts.mapping.tagging import (
     VERB,
     BrillTagger,
     NounTagger,
-    SpacyTagger,
     word_classes,
 )
 from queryveil.concepts.mapping.tokens import Vocabulary
 from queryveil.concepts.taxonomy.arrays import RaggedArray
-from queryveil.errors import UsageError
 
 LEXICON = dict(line.split() for line in load_word_list("lexicon"))
 FORM = [line.split() for line in load_word_list("rules of form")]
@@ -226,12 +221,3 @@ def test_no_tagger_takes_all_for_nouns() -> None:
     texts = RaggedArray.from_lists([[4, 2], [], [9]])
     assert NounTagger().word_classes(texts).tolist() == [NOUN] * 3
     assert NounTagger().names(texts) == ["word"] * 3
-
-
-def test_spacy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "spacy", None)  # as where it is not installed
-    with pytest.raises(UsageError, match="spacy is not installed") as caught:
-        SpacyTagger(Vocabulary(), "english")
-    assert "queryveil[spacy]" in caught.value.hint
-    with pytest.raises(UsageError, match="spacy is not installed"):
-        Mapper(taxonomy_from_paths(["Top/Sports"]), tagger="spacy")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
@@ -97,15 +96,6 @@ def test_opendp_says_the_same_cost() -> None:
         dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64"), float(gaussian.scale)
     )
     assert made.map(3.0) == pytest.approx(float(gaussian.rho), rel=1e-12)
-
-
-def test_without_opendp_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(UsageError, match="needs OpenDP"):
-        NoiseSource().laplace(1, Fraction(1))
 
 
 # --- the stream that can be repeated -------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,12 +11,6 @@ import pytest
 from queryveil.engine.spark import session
 from queryveil.engine.table import EngineConfig
 from queryveil.errors import InputError, UsageError
-
-
-def test_without_pyspark_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    with pytest.raises(UsageError, match=r"queryveil\[spark\]"):
-        session.open_spark()
 
 
 def test_without_java_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

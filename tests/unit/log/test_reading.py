@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import sys
 from datetime import date, datetime
 from pathlib import Path
 
@@ -471,16 +470,3 @@ def test_a_parquet_file_whose_name_is_a_pattern_is_itself(tmp_path):
     right = tmp_path / "log[1].parquet"
     pl.DataFrame({"user": ["1"], "query": ["right"]}).write_parquet(right)
     assert read_log(right).local_frame.collect()["query"].to_list() == ["right"]
-
-
-def test_spark_that_is_not_installed(tmp_path, monkeypatch):
-    path = write(tmp_path / "log.tsv", aol("7"))
-    for name in ("pyspark", "pyspark.sql"):
-        monkeypatch.setitem(sys.modules, name, None)
-    for name in [name for name in sys.modules if name.startswith("queryveil.engine.spark")]:
-        monkeypatch.delitem(sys.modules, name)
-    for name in ("queryveil.log.spark_reader", "queryveil.log.spark_sources"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(UsageError, match="needs PySpark") as caught:
-        read_log(path, engine="spark")
-    assert "queryveil[spark]" in caught.value.hint

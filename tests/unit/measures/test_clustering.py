@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from itertools import combinations
 from math import log2
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.errors import UsageError
 from queryveil.measures._shared.clustering import (
     best_cluster_count,
     cut_tree,
@@ -139,9 +137,3 @@ def test_three_heaps_are_three_clusters() -> None:
     equal = line([0, 0, 0.5, 0.5, 1, 1])
     assert best_cluster_count(equal, linkage_tree(equal, "ward")) == 3
     assert best_cluster_count(line([0, 1]), linkage_tree(line([0, 1]), "ward")) == 2
-
-
-def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "scipy.cluster.hierarchy", None)
-    with pytest.raises(UsageError, match=r"queryveil\[measures\]"):
-        linkage_tree(line([0, 1]), "ward")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from queryveil.core.randomness import RandomSource
-from queryveil.errors import InputError, ParameterError, UsageError
+from queryveil.errors import InputError, ParameterError
 from queryveil.log.query_log import QueryLog
 from queryveil.peers.simulation.graphs import build_social_graph, graph_parameters
 from queryveil.peers.simulation.population import Population, population_from_log, repeated_queries
@@ -84,10 +83,3 @@ def test_like_minded() -> None:
 def test_nobody_is_like_anybody() -> None:
     graph = build_social_graph("interests", people_of({"a": "x", "b": "y"}), RandomSource(1))
     assert graph.friends == [[], []]
-
-
-def test_without_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(UsageError, match="needs networkx") as raised:
-        build_social_graph("barabasi-albert", PEOPLE, RandomSource(1))
-    assert "queryveil[peers]" in str(raised.value.hint)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import stat
-import sys
 import tarfile
 from pathlib import Path
 
@@ -123,16 +122,6 @@ def test_keys(key: Path, tmp_path: Path) -> None:
     assert "secret" not in str(raised.value)
     with pytest.raises(qv.UsageError, match="no public key"):
         qv.verify(tmp_path, signer="queryveil-ed25519:AAAA")
-
-
-def test_without_the_library_it_is_not_told(
-    out: Path, key: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    qv.sign(out, key)
-    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
-    holds, says = told(out)
-    assert holds is None
-    assert "queryveil[sign]" in says
 
 
 def test_the_commands(out: Path, tmp_path: Path, cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ...core.progress import NoProgress, Progress
-from ...errors import FormatError, UsageError
+from ...errors import FormatError
 from ...log.readers.source import TextFile
 from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy
@@ -213,7 +213,8 @@ _Triple = tuple[str, str, str, str | None]
 
 
 def _iter_triples(file: TextFile) -> Iterator[_Triple]:
-    rdf, short = _import_parser(), _ShortNames()
+    rdf: Any = importlib.import_module("pyoxigraph")  # here: slow to import
+    short = _ShortNames()
     # Relative IRIs are resolved against the name of the file, not its path, which is private.
     base = f"file:///{quote(file.path.name)}"
     rdf_format = _detect_format(file.path)
@@ -245,15 +246,6 @@ def _detect_format(path: Path) -> str:
         hint = f"the name of the file must end in one of {', '.join(_FORMATS)}"
         raise FormatError("unknown format of RDF", where=path, hint=hint)
     return rdf_format
-
-
-def _import_parser() -> Any:
-    try:
-        return importlib.import_module("pyoxigraph")
-    except ImportError as error:
-        raise UsageError(
-            "reading SKOS needs pyoxigraph", hint="pip install 'queryveil[rdf]'"
-        ) from error
 
 
 class _ShortNames:

@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ...core.extras import import_extra
 from ...errors import UsageError
 from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from .language import load_word_list
@@ -327,12 +328,7 @@ def _to_penn_tag(token: Any) -> str:
 
 
 def _load_model(language: str) -> Any:
-    try:
-        import spacy  # noqa: PLC0415
-    except ImportError as error:
-        raise UsageError(
-            "the tagger spacy is not installed", hint="pip install 'queryveil[spacy]'"
-        ) from error
+    spacy = import_extra("spacy", "the tagger spacy", of="spacy")
     code = _CODES.get(language, language)
     models = sorted(m for m in spacy.util.get_installed_models() if m.startswith(f"{code}_"))
     if not models:

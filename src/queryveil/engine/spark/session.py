@@ -22,9 +22,9 @@ from types import ModuleType
 from typing import Any
 
 from ... import errors
+from ...core.extras import import_extra
 from ...errors import InputError, QueryveilError, UsageError
 
-_INSTALL = "pip install 'queryveil[spark]'"
 _JAVA = {"3": (8, 21), "4": (17, 99)}  # the oldest and newest Java of each Spark
 _CONNECT_SECONDS = 5.0
 _DEFAULT_SETTINGS = {
@@ -91,12 +91,9 @@ def open_spark(
 
 
 def _import_pyspark() -> ModuleType:
-    try:
-        for needed in ("pyarrow", "pandas"):
-            importlib.import_module(needed)
-        return importlib.import_module("pyspark.sql")
-    except ImportError as error:
-        raise UsageError("the Spark engine needs PySpark and Arrow", hint=_INSTALL) from error
+    for needed in ("pyarrow", "pandas"):
+        import_extra(needed, "the engine spark", of="spark")
+    return import_extra("pyspark.sql", "the engine spark", of="spark")
 
 
 def _check_settings(session: Any, settings: Mapping[str, str]) -> None:

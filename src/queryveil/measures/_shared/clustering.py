@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.extras import import_extra
 from ...core.randomness import RandomSource
 
 Labels = NDArray[np.integer[Any]]
@@ -62,8 +61,9 @@ def linkage_tree(matrix: Floats, linkage: str) -> NDArray[np.float64]:
 
     With `ward`, the formula of Lance and Williams is applied to the distances as they are.
     """
-    names = ("scipy.cluster.hierarchy", "scipy.spatial.distance")
-    hierarchy, distance = (import_extra(name, "clustering users") for name in names)
+    from scipy.cluster import hierarchy  # noqa: PLC0415  (slow to import)
+    from scipy.spatial import distance  # noqa: PLC0415
+
     condensed = distance.squareform(np.asarray(matrix, np.float64), checks=False)
     return np.asarray(hierarchy.linkage(condensed, method=linkage))
 

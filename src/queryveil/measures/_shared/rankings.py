@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...core.extras import import_extra
 from .counts import LogStatistics
 
 _STAY = 0.1  # probability to stay at a query: the paper's s
@@ -118,7 +117,8 @@ def _find_indices(texts: pl.Series, names: pl.Series) -> Any:
 
 
 def _sparse_matrix(data: Any, row: Any, column: Any, shape: tuple[int, int]) -> Any:
-    sparse = import_extra("scipy.sparse", "the random walk")
+    from scipy import sparse  # noqa: PLC0415  (slow to import)
+
     return sparse.csr_array((data, (np.asarray(row), np.asarray(column))), shape=shape)
 
 
@@ -152,12 +152,12 @@ def _group_by_topic(rows: pl.DataFrame) -> dict[int, dict[str, int]]:
 def _compute_metrics(
     relevant: dict[int, dict[str, int]], rankings: dict[int, dict[str, int]]
 ) -> list[tuple[int, str, float]]:
-    library = import_extra("ir_measures", "evaluating rankings")
-    import_extra("pytrec_eval", "evaluating rankings")
-    metrics = [library.parse_measure(name) for name in _NAMES]
+    import ir_measures  # noqa: PLC0415  (slow to import)
+
+    metrics = [ir_measures.parse_measure(name) for name in _NAMES]
     qrels = {str(topic): urls for topic, urls in relevant.items()}
     run = {str(topic): urls for topic, urls in rankings.items()}
-    results = library.iter_calc(metrics, qrels, run) if run else ()
+    results = ir_measures.iter_calc(metrics, qrels, run) if run else ()
     return [(int(result.query_id), _NAMES[str(result.measure)], result.value) for result in results]
 
 
@@ -186,7 +186,9 @@ def paired_t_test(after: NDArray[np.float64], before: NDArray[np.float64]) -> Pa
         low = high = mean
         p_value = 1.0 if mean == 0 else 0.0
     else:
-        test = import_extra("scipy.stats", "the t-test").ttest_rel(after, before)
+        from scipy import stats  # noqa: PLC0415  (slow to import)
+
+        test = stats.ttest_rel(after, before)
         p_value, (low, high) = float(test.pvalue), test.confidence_interval(0.95)
     difference, low, high = (round(float(value), 6) for value in (mean, low, high))
     return PairedTest(difference, low, high, float(f"{p_value:.3g}"), p_value < 0.01)

@@ -20,8 +20,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...core.extras import import_extra
-
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
@@ -86,8 +84,9 @@ def clopper_pearson_lower(right: int, guesses: int, doubt: float) -> float:
     """
     if not right:
         return 0.0
-    beta = import_extra("scipy.stats", "an audit").beta
-    return float(beta.ppf(doubt, right, guesses - right + 1))
+    from scipy import stats  # noqa: PLC0415  (slow to import)
+
+    return float(stats.beta.ppf(doubt, right, guesses - right + 1))
 
 
 def epsilon_lower_bound(right: int, guesses: int, trials: int, delta: float = 0.0) -> float:

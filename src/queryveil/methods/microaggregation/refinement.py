@@ -7,9 +7,6 @@ groups again.
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -224,7 +221,8 @@ def _allow_pairs(costs: Sums, group: GroupLabels) -> NDArray[np.bool_]:
 
 def _solve_matching(costs: Sums, allowed: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Return the pairs of a perfect matching of minimal cost, sorted."""
-    rustworkx = _import_rustworkx()
+    import rustworkx  # noqa: PLC0415  (slow to import)
+
     first, second = np.nonzero(np.triu(allowed, 1))
     scale = 2.0**30 / (float(costs.max()) or 1.0)
     weights = np.rint((costs.max() - costs[first, second]) * scale).astype(np.int64)
@@ -233,12 +231,3 @@ def _solve_matching(costs: Sums, allowed: NDArray[np.bool_]) -> list[tuple[int, 
     graph.add_edges_from(list(zip(first.tolist(), second.tolist(), weights.tolist(), strict=True)))
     pairs = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
     return sorted((min(pair), max(pair)) for pair in pairs)
-
-
-def _import_rustworkx() -> ModuleType:
-    try:
-        return importlib.import_module("rustworkx")
-    except ImportError as error:
-        raise UsageError(
-            "matching users in pairs needs rustworkx", hint="pip install 'queryveil[refine]'"
-        ) from error

@@ -1,5 +1,6 @@
 """A peer as a program: links to friends, the local page, search engines."""
 
+from . import packages as packages  # first: it names the extra if a package is missing
 from .engines import DemoSearchEngine, SearchEngine, WebSearchEngine, parse_engine
 from .identity import (
     Friend,

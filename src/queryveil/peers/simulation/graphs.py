@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ...core.bounded import MAX_LIST, read_within
-from ...core.extras import import_extra
 from ...core.parameters import parse_spec
 from ...core.randomness import RandomSource
 from ...errors import InputError, ParameterError, did_you_mean
@@ -91,7 +89,8 @@ def _scale_free(people: Population, rng: RandomSource, m: int) -> SocialGraph:
     """Sample a graph of Barabási and Albert: new users prefer friends with many friends."""
     if not 1 <= m < people.users:
         raise ParameterError(f"m cannot be {m} for {people.users} users", hint="at least 1")
-    networkx = _import_networkx()
+    import networkx  # noqa: PLC0415  (slow to import)
+
     sampled = networkx.barabasi_albert_graph(people.users, m, _draw_seed(rng))
     return _from_pairs(people, sampled.edges)
 
@@ -103,7 +102,8 @@ def _small_world(people: Population, rng: RandomSource, k: int, p: float) -> Soc
             f"k={k} and p={p} are not possible for {people.users} users",
             hint="k from 2, p from 0 to 1",
         )
-    networkx = _import_networkx()
+    import networkx  # noqa: PLC0415  (slow to import)
+
     sampled = networkx.watts_strogatz_graph(people.users, k, p, _draw_seed(rng))
     return _from_pairs(people, sampled.edges)
 
@@ -113,10 +113,6 @@ def _interests(people: Population, rng: RandomSource, k: int) -> SocialGraph:  #
     if k < 1:
         raise ParameterError(f"k cannot be {k}", hint="at least 1")
     return _from_pairs(people, similar_users(people, k))
-
-
-def _import_networkx() -> Any:
-    return import_extra("networkx", "a social graph", of="peers")
 
 
 def _draw_seed(rng: RandomSource) -> int:

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...core.extras import import_extra
 from ...errors import InputError
 from ...log.query_log import QueryLog
 
@@ -98,7 +97,8 @@ def similar_users(people: Population, k: int) -> Iterator[tuple[int, int]]:
 
 def _profiles(people: Population) -> Any:
     """Return a sparse matrix of users by words, whose rows have length 1."""
-    sparse = import_extra("scipy.sparse", "a graph of interests", of="peers")
+    from scipy import sparse  # noqa: PLC0415  (slow to import)
+
     max_users = max(30, people.users // 20)
     sent = pl.DataFrame({"user": people.who, "text": people.texts.gather(people.what)})
     words = sent.select("user", word=pl.col("text").str.split(" ")).explode("word")

@@ -1,0 +1,138 @@
+"""A missing extra is one line with the command that installs it, in a shell and from Python."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import queryveil
+from queryveil.core.extras import import_extra
+
+ROOT = Path(__file__).parents[3]
+SOURCE = Path(queryveil.__file__).parent
+TOOLS = {"dev", "docs"}  # extras for those who work on queryveil: its code imports none of them
+LATER = {"excel"}  # declared, and no code uses it yet
+
+
+@dataclass(frozen=True)
+class Case:
+    """What needs an extra: in a shell, in Python, or in both."""
+
+    extra: str
+    packages: tuple[str, ...]
+    python: str
+    shell: tuple[str, ...] | None = None
+
+
+RELEASE = "qv.anonymize(qv.read_log('log.tsv'), qv.FrequentQueries(min_users=2))"
+CASES = (
+    Case(
+        "spark",
+        ("pyspark", "pandas", "pyarrow"),
+        "qv.read_log('log.tsv', engine='spark')",
+        ("profile", "log.tsv", "--engine", "spark"),
+    ),
+    Case(
+        "peers",
+        ("ada_url", "httpx", "starlette", "uvicorn"),
+        "from queryveil.peers.node import load_identity",
+        ("peers", "node", "status"),
+    ),
+    Case(
+        "spacy",
+        ("spacy",),
+        "qv.concepts.Mapper(qv.concepts.open_taxonomy('wordnet'), tagger='spacy')",
+        ("taxonomy", "map", "diving", "--tagger", "spacy"),
+    ),
+    Case("pandas", ("pandas",), f"{RELEASE}.to_pandas()"),
+)
+EACH = [
+    pytest.param(case, package, id=f"{case.extra}-{package}")
+    for case in CASES
+    for package in case.packages
+]
+
+
+def declared_extras() -> dict[str, list[str]]:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        extras: dict[str, list[str]] = tomllib.load(file)["project"]["optional-dependencies"]
+    return {name: packages for name, packages in extras.items() if name not in TOOLS}
+
+
+def run_without(package: str, code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run code in a process where a package cannot be imported."""
+    (folder / "log.tsv").write_text("user\tquery\n7\ttea\n8\ttea\n")
+    block = f"import sys; sys.modules[{package!r}] = None; {code}"
+    env = {**os.environ, "XDG_DATA_HOME": str(folder)}
+    return subprocess.run(
+        [sys.executable, "-c", block],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def message(line: str, case: Case, package: str) -> None:
+    """Check that a line names what is missing, and ends with the command."""
+    end = f" needs {package}, which is not installed: pip install 'queryveil[{case.extra}]'"
+    assert line.endswith(end)
+
+
+@pytest.mark.parametrize(("case", "package"), EACH)
+def test_in_a_shell(case: Case, package: str, tmp_path: Path) -> None:
+    if case.shell is None:
+        return  # no command needs this extra
+    code = f"sys.argv[1:] = {case.shell}; from queryveil.cli import main; main()"
+    ran = run_without(package, code, tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith("Error: ")
+    message(line, case, package)
+
+
+@pytest.mark.parametrize(("case", "package"), EACH)
+def test_in_python(case: Case, package: str, tmp_path: Path) -> None:
+    ran = run_without(package, f"import queryveil as qv; {case.python}", tmp_path)
+    assert ran.returncode == 1
+    last = ran.stderr.splitlines()[-1]
+    assert last.startswith("queryveil.errors.UsageError: ")
+    message(last, case, package)
+
+
+def test_every_extra_has_a_case() -> None:
+    assert declared_extras().keys() - LATER == {case.extra for case in CASES}
+    for case in CASES:
+        names = {re.split("[<>=]", item)[0] for item in declared_extras()[case.extra]}
+        assert {package.replace("_", "-") for package in case.packages} <= names
+
+
+def test_code_names_only_extras_that_exist() -> None:
+    declared = declared_extras().keys()
+    named = set()
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text("utf-8")
+        named |= set(re.findall(r"import_extra\([^)]*of=\"(\w+)\"", text))
+        assert "except ImportError" not in text or path.name == "extras.py", path
+    assert named <= declared
+    assert named == declared - LATER
+
+
+def test_docs_name_only_extras_that_exist() -> None:
+    known = declared_extras().keys() | TOOLS
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "Makefile"]
+    for path in pages:
+        for names in re.findall(r"queryveil\[([\w,]+)\]", path.read_text("utf-8")):
+            assert set(names.split(",")) <= known, path
+
+
+def test_a_module_that_is_installed() -> None:
+    assert import_extra("json", "nothing", of="spark").dumps([1]) == "[1]"
