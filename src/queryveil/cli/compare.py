@@ -14,7 +14,7 @@ from .. import comparison
 from ..comparison.series import short_labels
 from ..core.parameters import split_specs
 from ..errors import UsageError
-from ..measures.base import MEASURES, Measure
+from ..measures.base import DEFAULT_MEASURES, MEASURES, Measure
 from ..methods.base import METHODS
 from .documents import MeasureDescription, MeasureList, MeasureParameter, WrittenComparison
 from .identifiers import Identifiers
@@ -22,12 +22,6 @@ from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
 app = typer.Typer()
-
-_DEFAULT_MEASURES = (
-    "record-linkage,partial-knowledge-linkage,"
-    "profile-divergence,query-coverage,word-frequency-error"
-)
-
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
 Methods = Annotated[str | None, typer.Option(help="Specs of methods, separated by commas.")]
@@ -83,7 +77,7 @@ def compare(
     if preset is None:
         request = comparison.request_figures(
             split_specs(methods or "", METHODS),
-            split_specs(measures or _DEFAULT_MEASURES, MEASURES),
+            split_specs(measures, MEASURES) if measures else DEFAULT_MEASURES,
             comparison.parse_sweeps(sweep or []),
         )
     else:

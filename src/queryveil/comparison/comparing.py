@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Unpack
 
 from .._version import __version__
+from ..core.arguments import guided_with
 from ..core.progress import NoProgress, Progress
 from ..core.records import Scalar
 from ..errors import InputError
+from ..log.keywords import READING_OPTIONS, ReadingKeywords
+from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
-from ..measures.base import Measure, parse_measure
+from ..measures.base import DEFAULT_MEASURES, Measure, list_measures, parse_measure
 from ..measures.context import MeasureContext
 from ..methods.base import Method
 from ..workflows.budget import (
@@ -20,6 +25,7 @@ from ..workflows.budget import (
     note_look,
     record_data_access,
 )
+from ..workflows.method_arguments import take_method
 from .grid import FigureRequest, FigureSpec, MethodRun, expand_grid, request_figures
 from .journal import Journal, log_cache_key, row_key
 from .result import Comparison, ComparisonRow, Figure, LogSummary, MeasureInfo, RunOptions
@@ -29,39 +35,76 @@ LogOrReader = QueryLog | Callable[[], QueryLog]
 Wanted = dict[tuple[str, str], tuple[MethodRun, dict[str, Measure]]]
 
 
+@guided_with(READING_OPTIONS)
 def compare(
-    log: LogOrReader,
-    methods: Sequence[str | Method],
+    log: LogLike,
+    methods: str | Method | type[Method] | Iterable[str | Method],
     *,
     sweep: Mapping[str, Sequence[Scalar]] | None = None,
     repeats: int = 1,
-    measures: Sequence[str | Measure] = ("profile-divergence",),
+    measures: str | Measure | type[Measure] | Iterable[str | Measure] = DEFAULT_MEASURES,
     seed: int | None = None,
     ledger: str | None = None,
     workers: int = 1,
-    journal: Journal | None = None,
+    journal: Journal | str | Path | None = None,
     identifiers: str = "drop",
     progress: Progress | None = None,
+    **reading: Unpack[ReadingKeywords],
 ) -> Comparison:
     """Run methods at all combinations of swept values, and measure each release.
 
     A swept parameter applies to the methods that have it and whose spec does not set it. The
     first swept parameter is the x axis of the figures; there is one figure per measure. The
     results are for the data owner only: no budget is spent, but the ledger records the data
-    access. If `log` is a function that reads the log, it is called after all other checks. With
-    `workers`, several processes run in parallel (0: one per core); a script that uses them must
-    guard its main part with `if __name__ == "__main__"`.
+    access.
 
-    >>> from queryveil.log import QueryLog
-    >>> rows = [(user, "tennis", None, None, None) for user in "abc"]
+    Args:
+        log: A log, or what `read_log` reads: files or a frame; or a function that reads the log,
+            which is called after all other checks.
+        methods: One method or several, as objects or specs.
+        sweep: Values of parameters: `{"k": [3, 5, 10]}`.
+        repeats: Runs of each method and combination of values.
+        measures: One measure or several, as objects or specs; by default two of risk and three of
+            utility, as on the command line.
+        seed: Makes the runs repeatable.
+        ledger: Name or folder of the ledger that records the data access; else it is beside the
+            log.
+        workers: Parallel processes (0: one per core). A script that uses them must guard its main
+            part with `if __name__ == "__main__"`.
+        journal: File that keeps the rows, so that a later call continues where this one stopped.
+        identifiers: How identifiers in queries are treated, as by `anonymize`.
+        progress: Receives the stages of the work.
+        reading: Options of `read_log`, such as `columns`.
+
+    Returns:
+        One row for each run and measure; `to_pandas` and `to_polars` return them as a table.
+
+    Raises:
+        UsageError: A method, a measure or a parameter is unknown.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"user": ["ann", "bob", "cem"], "query": "tennis"})
     >>> sweep = {"min_users": [2, 3]}
-    >>> comparison = compare(QueryLog.from_rows(rows), ["frequent-queries"], sweep=sweep)
+    >>> comparison = compare(frame, "frequent-queries", sweep=sweep, measures="query-coverage")
     >>> [(row.params, row.value) for row in comparison.rows]
-    [({'min_users': 2}, 0.0), ({'min_users': 3}, 0.0)]
+    [({'min_users': 2}, 1.0), ({'min_users': 3}, 1.0)]
     """
-    request = request_figures(methods, measures, sweep or {})
+    request = request_figures(_list_methods(methods), list_measures(measures), sweep or {})
     options = RunOptions(repeats, seed, ledger, workers, identifiers=identifiers)
-    return compare_figures(log, request, options, journal=journal, progress=progress)
+    kept = Journal(Path(journal)) if isinstance(journal, str | Path) else journal
+    return compare_figures(
+        lambda: open_log(log, reading, seed=seed, progress=progress),
+        request,
+        options,
+        journal=kept,
+        progress=progress,
+    )
+
+
+def _list_methods(methods: str | Method | type[Method] | Iterable[str | Method]) -> list[Method]:
+    """Return methods from one or several; a text is one method."""
+    several = [methods] if isinstance(methods, str | Method | type) else list(methods)
+    return [take_method(compare, method, {})[0] for method in several]
 
 
 def compare_figures(

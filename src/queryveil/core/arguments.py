@@ -24,7 +24,7 @@ def check_keywords(function: str, names: Iterable[str], known: Iterable[str]) ->
     queryveil.errors.ArgumentError: read_log() has no argument "colums". \
 Hint: did you mean `columns`?
     """
-    choices = list(known)
+    choices = set(known)
     for name in names:
         if name not in choices:
             raise ArgumentError(
@@ -33,17 +33,35 @@ Hint: did you mean `columns`?
             )
 
 
+def own_keywords(function: Callable[..., object]) -> tuple[str, ...]:
+    """Return the names of a function's own arguments.
+
+    >>> own_keywords(check_keywords)
+    ('function', 'names', 'known')
+    """
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(p.name for p in parameters if p.kind is not p.VAR_KEYWORD)
+
+
 def guided(function: Callable[P, R]) -> Callable[P, R]:
     """Return a function that answers a misspelled keyword argument with a similar name.
 
     Its signature, its types and its docstring stay those of `function`.
     """
-    known = list(inspect.signature(function).parameters)
+    return guided_with(())(function)
 
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not kwargs.keys() <= set(known):
+
+def guided_with(also: Iterable[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator as `guided`, for a function that takes further keywords `also`."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        known = (*own_keywords(function), *also)
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
             check_keywords(function.__name__, kwargs, known)
-        return function(*args, **kwargs)
+            return function(*args, **kwargs)
 
-    return call
+        return call
+
+    return decorate

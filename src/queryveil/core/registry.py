@@ -188,10 +188,20 @@ class SpecRegistry(Registry[type[Kind]], Generic[Kind]):
         )
 
     def parse(self, text: str) -> Kind:
-        """Parse an instance from its spec, such as `frequent-queries:min-users=20`.
+        """Parse a method or a measure from its spec.
+
+        Args:
+            text: A name, and parameters that are not at their default, separated by colons.
+
+        Returns:
+            The method or the measure.
 
         Raises:
             UsageError: The name or a parameter is unknown, or a value is out of range.
+
+        >>> from queryveil import parse_method
+        >>> parse_method("frequent-queries:min-users=20").min_users
+        20
         """
         name, values = parse_spec(text)
         return self.find(name).from_params(dict(values))

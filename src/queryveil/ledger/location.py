@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..core.arguments import guided
 from ..errors import InputError, UsageError
 from .ledger import Ledger
 
@@ -36,8 +37,25 @@ def locate_ledger(ledger: str | None, log_paths: Sequence[Path]) -> Path:
     return _locate_by_name(ledger)
 
 
+@guided
 def open_ledger(name: str) -> Ledger:
-    """Open the ledger that exists for a population, by its name or folder."""
+    """Open the ledger that exists for a population, by its name or folder.
+
+    Args:
+        name: The name of the population, or the folder of the ledger with its slash.
+
+    Returns:
+        The ledger; `entries()`, `spent()` and `remaining()` show what it has.
+
+    Raises:
+        InputError: There is no such ledger.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> Ledger.open(locate_ledger(folder, [])).close()
+    >>> len(open_ledger(folder).entries())
+    0
+    """
     return Ledger.open(locate_ledger(name, []), create=False)
 
 

@@ -8,7 +8,7 @@ A measure prints as a spec, which is one line, and is parsed back from it::
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Literal
 
@@ -123,3 +123,41 @@ MEASURES: SpecRegistry[Measure] = SpecRegistry(
     __package__,
 )
 parse_measure = MEASURES.parse
+
+
+# What `compare` measures unless told otherwise, in Python and on the command line: two measures of
+# risk, three of utility.
+DEFAULT_MEASURES = (
+    "record-linkage",
+    "partial-knowledge-linkage",
+    "profile-divergence",
+    "query-coverage",
+    "word-frequency-error",
+)
+
+
+def list_measures(
+    measures: str | Measure | type[Measure] | Iterable[str | Measure],
+) -> list[Measure]:
+    """Return measures from one or several; a text is one measure, and never iterated."""
+    if isinstance(measures, str | Measure | type) or not isinstance(measures, Iterable):
+        return [as_measure(measures)]
+    return [as_measure(measure) for measure in measures]
+
+
+def as_measure(measure: str | Measure | type[Measure]) -> Measure:
+    """Return a measure from itself, its spec or its class.
+
+    Raises:
+        UsageError: It is none of them, or its name or a parameter is unknown.
+    """
+    if isinstance(measure, Measure):
+        return measure
+    if isinstance(measure, str):
+        return parse_measure(measure)
+    if isinstance(measure, type) and issubclass(measure, Measure):
+        return measure()
+    raise UsageError(
+        f"a value of type {type(measure).__name__} is not a measure",
+        hint='an object such as Uniqueness(), or a spec such as "uniqueness"; see `MEASURES`',
+    )

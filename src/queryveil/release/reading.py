@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Unpack
 
 import polars as pl
 
+from ..core.arguments import guided_with
 from ..errors import UsageError, VerificationError
+from ..log.keywords import READING_OPTIONS, ReadingKeywords
+from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
 from .cards import InputSummary, PrivateCard, read_card
 from .formats import unescape_formula
@@ -15,12 +19,37 @@ from .untrusted import read_data
 from .verification import read_public_card
 
 
-def read_release(folder: str | Path, source: QueryLog) -> Release:
-    """Return a release as far as its files hold it; `source` is the log that it was made of.
+@guided_with(READING_OPTIONS)
+def read_release(
+    folder: str | Path, source: LogLike, **reading: Unpack[ReadingKeywords]
+) -> Release:
+    """Return a release as far as its files hold it.
 
     Without the private mapping the pseudonyms are not linked to users; some measures need that.
+
+    Args:
+        folder: The folder of the release.
+        source: The log that it was made of, or what `read_log` reads: files or a frame.
+        reading: Options of `read_log`, such as `columns`.
+
+    Returns:
+        The release.
+
+    Raises:
+        VerificationError: The card or a file is damaged.
+        UsageError: The release was made of another log.
+
+    >>> import tempfile
+    >>> import queryveil as qv
+    >>> log, folder = qv.make_log(50), tempfile.mkdtemp() + "/release"
+    >>> _ = qv.anonymize(log, qv.FrequentQueries(min_users=5)).write(folder)
+    >>> read_release(folder, log).method
+    'frequent-queries'
     """
-    folder = Path(folder)
+    return _read_release(Path(folder), open_log(source, reading))
+
+
+def _read_release(folder: Path, source: QueryLog) -> Release:
     card = read_public_card(folder / "public")
     private_card = read_private_card(folder)
     if private_card is not None:

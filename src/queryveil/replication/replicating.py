@@ -8,15 +8,18 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from ..comparison.comparing import compare_figures
 from ..comparison.grid import FigureRequest, FigureSpec
 from ..comparison.journal import Journal
 from ..comparison.result import ClaimResult, ComparisonRow, RunOptions
+from ..core.arguments import guided_with
 from ..core.progress import NoProgress, Progress
 from ..core.registry import Registry, discover_values, value_fault
 from ..errors import UsageError
+from ..log.keywords import READING_OPTIONS, ReadingKeywords
+from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
 from ..log.reading import read_log
 from ..measures.base import parse_measure
@@ -37,22 +40,43 @@ PAPERS: Registry[Paper] = Registry(
 SEED = 2006  # of the synthetic log, which is therefore the same everywhere
 
 
+@guided_with(READING_OPTIONS)
 def replicate(
     paper: str,
-    log: QueryLog | Callable[[], QueryLog] | None = None,
+    log: LogLike | None = None,
     how: RunOptions | None = None,
     *,
     users: int | None = None,
     taxonomy: str | None = None,
     journal: Journal | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingKeywords],
 ) -> Replication:
     """Compute a paper's figures and check its claims; without a log, on a synthetic one.
 
-    `users` is the size of the synthetic log, `taxonomy` replaces WordNet.
+    Args:
+        paper: The name of a paper, such as "erola2011".
+        log: A log, or what `read_log` reads: files or a frame.
+        how: Options of the runs, such as `RunOptions(repeats=3)`.
+        users: Number of users of the synthetic log.
+        taxonomy: Replaces WordNet.
+        journal: Keeps the rows, so that a later call continues where this one stopped.
+        progress: Receives the stages of the work.
+        reading: Options of `read_log`, such as `columns`.
+
+    Returns:
+        The rows of the figures, and whether each claim holds.
+
+    Raises:
+        UsageError: The paper is unknown; the hint has a similar name.
+
+    >>> replicate("erola2012")
+    Traceback (most recent call last):
+    queryveil.errors.UsageError: unknown paper "erola2012". Hint: did you mean "erola2011"?
     """
     target, stages, how = PAPERS.find(paper), progress or NoProgress(), how or RunOptions()
-    with _open_log(target, log, users, stages) as read:
+    read_log_of = None if log is None else lambda: open_log(log, reading, progress=stages)
+    with _open_log(target, read_log_of, users, stages) as read:
         request = FigureRequest(_set_taxonomy(target.figures, taxonomy))
         options = replace(how, synthetic=log is None)
         comparison = compare_figures(read, request, options, journal=journal, progress=stages)
@@ -84,18 +108,18 @@ def _evaluate_claims(paper: Paper, evidence: Evidence) -> tuple[ClaimResult, ...
 @contextmanager
 def _open_log(
     paper: Paper,
-    log: QueryLog | Callable[[], QueryLog] | None,
+    read: Callable[[], QueryLog] | None,
     users: int | None,
     progress: Progress,
 ) -> Iterator[QueryLog]:
     """Yield the given log, or a temporary synthetic one."""
-    if log is not None:
+    if read is not None:
         if users is not None:
             raise UsageError(
                 "users is the size of the synthetic log, and a log was given",
                 hint="to measure a sample of the log: `sample_users=1000`",
             )
-        yield log() if callable(log) else log
+        yield read()
         return
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "synthetic.tsv"

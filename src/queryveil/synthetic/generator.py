@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
+from ..core.arguments import guided
 from ..errors import UsageError
 from ..log.query_log import QueryLog
 from .distributions import FIRST_DAY, LINES_MEAN, LINES_MOST, BlockRandom, Bools, Ints
@@ -47,8 +48,20 @@ def generate_blocks(
     return (_generate_block(counts, first, last, seed) for first, last in _spans(counts))
 
 
+@guided
 def make_log(users: int | None = None, *, lines: int | None = None, seed: int = 0) -> QueryLog:
-    """Return a synthetic log with the statistics of the AOL log; see `generate_blocks`.
+    """Return a synthetic log with the statistics of the AOL log, which belongs to nobody.
+
+    Args:
+        users: Number of users; else 1000, or as `lines` needs it.
+        lines: Number of rows; else about 55 per user.
+        seed: The same seed gives the same log.
+
+    Returns:
+        The log, in memory.
+
+    Raises:
+        UsageError: A number is out of range, or there are fewer rows than users.
 
     >>> make_log(users=3, lines=200).count_distinct("user")
     3

@@ -13,6 +13,7 @@ from typing import IO, Any
 import polars as pl
 import zstandard
 
+from ..core.arguments import guided
 from ..core.files import atomic_file
 from ..core.progress import NoProgress, Progress, prefetch
 from ..core.records import Record
@@ -38,6 +39,7 @@ class SyntheticLogSummary(Record):
     bytes: int
 
 
+@guided
 def write_synthetic_log(
     out: str | Path,
     *,
@@ -53,6 +55,26 @@ def write_synthetic_log(
 
     `.tsv`, `.tsv.gz`, `.tsv.zst`, `.csv`, `.jsonl` and `.parquet` are known. With `topics`, a
     domain such as `A` or `disease,sport`, each user sends so many queries (100) about its topics.
+
+    Args:
+        out: The file to write.
+        users: Number of users; else 1000, or as `lines` needs it.
+        lines: Number of rows; else about 55 per user.
+        seed: The same seed gives the same log.
+        topics: Topics of the queries, as concepts of WordNet.
+        queries: Queries of each user, with `topics`.
+        overwrite: Whether an existing file is replaced.
+        progress: Receives the stages of the work.
+
+    Returns:
+        The numbers of users and rows, and the size of the file.
+
+    Raises:
+        OutputError: The file exists already, or cannot be written.
+
+    >>> import tempfile
+    >>> write_synthetic_log(tempfile.mkdtemp() + "/log.tsv", users=3, lines=200).rows
+    200
     """
     path = Path(out)
     write = _writer(path)

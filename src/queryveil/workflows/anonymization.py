@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Unpack, overload
 
+from ..core.arguments import guided
 from ..core.folders import check_output_folder
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..engine.table import RemoteTable
 from ..errors import InputError, UsageError
 from ..ledger.reservation import Reservation
+from ..log.keywords import ReadingKeywords
+from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
 from ..log.screening import check_setting, screen
 from ..measures.uniqueness import count_unique
-from ..methods.base import Method, parse_method
+from ..methods.base import Method
 from ..methods.runner import check_parallelism, run_method
 from ..release.cards import OwnerMeasurement, PrivateCard
 from ..release.formats import check_output_format
@@ -23,8 +27,9 @@ from ..release.identifiers import without_identifiers
 from ..release.release import Release
 from ..release.signing import Signer
 from ..release.writing import is_release
-from .budget import attach_reservation, plan_reservation
+from .budget import attach_reservation, is_differentially_private, plan_reservation
 from .expected_yield import warn_of_yield
+from .method_arguments import MethodLike, take_method
 from .regrouping import EarlierGroups, read_groups, run_with_groups
 
 
@@ -117,9 +122,10 @@ _COULD_STOP = (
 )
 
 
+@overload
 def anonymize(
-    log: QueryLog,
-    method: Method | str,
+    log: LogLike,
+    method: Method,
     *,
     seed: int | None = None,
     ledger: str | None = None,
@@ -128,14 +134,51 @@ def anonymize(
     yes: bool = False,
     groups_of: str | Path | None = None,
     progress: Progress | None = None,
+    **more: Unpack[ReadingKeywords],
+) -> Release: ...
+
+
+@overload
+def anonymize(
+    log: LogLike,
+    method: str | type[Method],
+    *,
+    seed: int | None = None,
+    ledger: str | None = None,
+    identifiers: str = "drop",
+    expected_users: int | None = None,
+    yes: bool = False,
+    groups_of: str | Path | None = None,
+    progress: Progress | None = None,
+    **more: Any,
+) -> Release: ...
+
+
+def anonymize(
+    log: LogLike,
+    method: MethodLike,
+    *,
+    seed: int | None = None,
+    ledger: str | None = None,
+    identifiers: str = "drop",
+    expected_users: int | None = None,
+    yes: bool = False,
+    groups_of: str | Path | None = None,
+    progress: Progress | None = None,
+    **more: Any,
 ) -> Release:
-    """Anonymize a log with a method, or with its spec ("frequent-queries:min-users=20").
+    """Anonymize a log with a method.
 
     A differentially private release is charged here, before noise is drawn, to the ledger of the
-    population: that of the log's folder, or of `ledger`.
+    population: that of the log's folder, or of `ledger`. A frame has no folder, so that its
+    private release needs `ledger="NAME"`.
 
     Args:
+        log: A log, or what `read_log` reads: files, or a frame of pandas, Polars or PyArrow.
+        method: A method, such as `FrequentQueries(min_users=20)`; or its spec,
+            "frequent-queries:min-users=20"; or its name, with parameters as keyword arguments.
         seed: Makes the release reproducible; it is then not for publication.
+        ledger: Name of the population whose budget is spent, or folder of its ledger.
         identifiers: What happens to queries that look like an e-mail address, a phone number
             or similar (`queryveil.log.identifiers.IDENTIFIER_KINDS`): "drop" or "mask" them;
             with "keep" the release is not for publication.
@@ -144,27 +187,52 @@ def anonymize(
         yes: Confirms that such a release is to be charged nevertheless.
         groups_of: Folder of an earlier k-anonymous release of the same users, whose groups are
             kept.
+        progress: Receives the stages of the work.
+        more: Options of `read_log`, such as `columns`; parameters of a method that is named.
 
-    >>> from queryveil import FrequentQueries, QueryLog
-    >>> log = QueryLog.from_rows([(u, "weather", "2006-03-01 10:00:00", None, None)
-    ...                           for u in "abc"])
-    >>> anonymize(log, FrequentQueries(min_users=2)).guarantee.model
-    'none'
+    Returns:
+        The release in memory. `write` writes it, with its cards; `to_pandas` and `to_polars`
+        return its rows.
+
+    Raises:
+        ParameterError: A parameter of the method is unknown or out of range.
+        BudgetError: The ledger has too little budget left.
+        LowYieldError: A private release is expected to be almost empty.
+        EmptyReleaseError: No row would be released.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"user": ["ann", "bob"], "query": ["Weather", "weather"]})
+    >>> release = anonymize(frame, "frequent-queries", min_users=2)
+    >>> release.guarantee.model, release.to_polars()["query"].to_list()
+    ('none', ['weather', 'weather'])
     """
-    _check_log(log)
+    chosen, reading = take_method(anonymize, method, more)
     check_setting(identifiers)
-    chosen = parse_method(method) if isinstance(method, str) else method
-    warn_of_yield(chosen, expected_users, yes=yes or seed is not None or log.seeded)
-    shown = progress or NoProgress()
-    reservation = _plan_reservation(log, chosen, seed, ledger)
+    seeded, shown = _is_seeded(log, seed), progress or NoProgress()
+    warn_of_yield(chosen, expected_users, yes=yes or seeded)
+    opened = _open(log, chosen, reading, seed, shown)
+    reservation = _plan_reservation(opened, chosen, seed, ledger)
     runner = _build_runner(groups_of, seed, shown)
-    return _reserve_and_run(log, chosen, reservation, runner, identifiers, shown)
+    return _reserve_and_run(opened, chosen, reservation, runner, identifiers, shown)
 
 
+def _is_seeded(log: LogLike, seed: int | None) -> bool:
+    return seed is not None or (isinstance(log, QueryLog) and log.seeded)
+
+
+def _open(
+    log: LogLike, method: Method, reading: ReadingKeywords, seed: int | None, progress: Progress
+) -> QueryLog:
+    """Return the log; rows that cannot be read stop no run that spends budget."""
+    may_stop = seed is not None or not is_differentially_private(method)
+    return open_log(log, reading, may_stop=may_stop, seed=seed, progress=progress)
+
+
+@guided
 def anonymize_to_folder(
-    log: QueryLog,
-    method: Method,
-    folder: Path,
+    log: LogLike,
+    method: MethodLike,
+    folder: str | Path,
     *,
     format: str = "parquet",  # noqa: A002  (the name that Polars and pandas have for it)
     overwrite: bool = False,
@@ -180,33 +248,50 @@ def anonymize_to_folder(
 ) -> PrivateCard:
     """Anonymize a log, write the release and return its private card.
 
-    The other arguments are those of `anonymize`. To repeat a differentially private release
-    draws new noise and is charged again, whether or not the log is unchanged; `copy_release`
-    copies a release at no cost.
+    To repeat a differentially private release draws new noise and is charged again, whether or not
+    the log is unchanged; `copy_release` copies a release at no cost.
 
     Args:
+        log: A log, or what `read_log` reads with its default options.
+        method: A method or its spec.
+        folder: The folder to write, with `public/` and `private/`.
+        format: The format of the released log: "parquet", "csv", "tsv" or "jsonl".
+        overwrite: Whether a release in `folder` is replaced.
+        include_mapping: Whether the private folder has the pseudonyms of the users.
+        seed: As for `anonymize`.
+        ledger: As for `anonymize`.
+        identifiers: As for `anonymize`.
+        expected_users: As for `anonymize`.
+        yes: As for `anonymize`.
+        groups_of: As for `anonymize`.
         sign: File of a private key that signs the release.
+        progress: Receives the stages of the work.
+
+    Returns:
+        The private card, with exact figures that only the data owner may know.
+
+    Raises:
+        OutputError: The folder cannot be written, or has something else in it.
+
+    >>> import tempfile
+    >>> from queryveil import FrequentQueries, make_log
+    >>> folder = tempfile.mkdtemp() + "/release"
+    >>> anonymize_to_folder(make_log(50), FrequentQueries(min_users=5), folder).method
+    'frequent-queries'
     """
     check_setting(identifiers)
-    check_release_output(folder, format, overwrite)
+    target, (chosen, _) = Path(folder), take_method(anonymize_to_folder, method, {})
+    check_release_output(target, format, overwrite)
     signer = None if sign is None else Signer.read(Path(sign))  # fail before anything is charged
-    warn_of_yield(method, expected_users, yes=yes or seed is not None or log.seeded)
+    warn_of_yield(chosen, expected_users, yes=yes or _is_seeded(log, seed))
     shown = progress or NoProgress()
-    reservation = _plan_reservation(log, method, seed, ledger)
+    opened = _open(log, chosen, {}, seed, shown)
+    reservation = _plan_reservation(opened, chosen, seed, ledger)
     runner = _build_runner(groups_of, seed, shown)
-    release = _reserve_and_run(log, method, reservation, runner, identifiers, shown)
+    release = _reserve_and_run(opened, chosen, reservation, runner, identifiers, shown)
     return release.write(
-        folder, format=format, overwrite=overwrite, include_mapping=include_mapping, signer=signer
+        target, format=format, overwrite=overwrite, include_mapping=include_mapping, signer=signer
     )
-
-
-def _check_log(log: object) -> None:
-    """Raise an error if `log` is a path instead of a log, a common slip in notebooks."""
-    if not isinstance(log, QueryLog):
-        raise UsageError(
-            f"log must be a QueryLog, got a value of type {type(log).__name__}",
-            hint='read it first: anonymize(read_log("log.tsv"), ...)',
-        )
 
 
 def check_release_output(folder: Path, output_format: str, overwrite: bool) -> None:

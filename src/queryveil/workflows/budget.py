@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from .._version import __version__
+from ..core.arguments import guided
 from ..dp.budget import parse_delta, parse_epsilon
 from ..dp.losses import Relation
 from ..errors import QueryveilError, UsageError, VerificationError
@@ -76,8 +77,9 @@ def ledger_of(log: QueryLog, ledger: str | None) -> Path:
     """Return the path of the ledger of a log's population; raise UsageError if it has none."""
     if not log.sources and ledger is None:
         raise UsageError(
-            "this log comes from no file, so it has no folder for a ledger",
-            hint='name the population: ledger="NAME"',
+            "this log was not read from a file, so there is no folder for its ledger",
+            hint="name the people whose budget is spent, by the same name for all their data: "
+            '`ledger="NAME"`',
         )
     if ledger is None and any("://" in source.path for source in log.sources):
         raise UsageError(
@@ -152,7 +154,7 @@ def note_look(log: QueryLog, ledger: str | None, what: str) -> list[str]:
     names the population.
     """
     if not log.sources and ledger is None:
-        return []
+        return [_UNRECORDED] if log.options_fingerprint else []  # else it is synthetic
     try:
         with Ledger.open(ledger_of(log, ledger)) as opened:
             accesses = {entry.method for entry in opened.entries() if entry.kind == "look"}
@@ -174,14 +176,56 @@ _DISCLOSE = (
 )
 
 
+_UNRECORDED = (
+    "This data access is not recorded: the log was not read from a file, and no ledger was named "
+    f'(`ledger="NAME"`). {_DISCLOSE}'
+)
+
+
+@guided
 def show_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> LedgerSummary:
-    """Return the releases, the budget they spent, and what is left."""
+    """Return the releases, the budget they spent, and what is left.
+
+    Args:
+        logs: Files of a log, whose folder has the ledger.
+        ledger: Name of the population, or folder of its ledger.
+
+    Returns:
+        The entries and sums of the ledger.
+
+    Raises:
+        InputError: There is no such ledger.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = set_ledger_limit("10", "1e-6", ledger=folder)
+    >>> len(show_ledger(ledger=folder).entries)
+    0
+    """
     with Ledger.open(_locate(logs, ledger), create=False) as opened:
         return summarize_ledger(opened, with_entries=True)
 
 
+@guided
 def check_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> LedgerCheck:
-    """Check the hash chain of a ledger, and return the outcome."""
+    """Check the hash chain of a ledger, and return the outcome.
+
+    Args:
+        logs: Files of a log, whose folder has the ledger.
+        ledger: Name of the population, or folder of its ledger.
+
+    Returns:
+        Whether the chain holds; it is falsy if not.
+
+    Raises:
+        InputError: There is no such ledger.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = set_ledger_limit("10", "1e-6", ledger=folder)
+    >>> bool(check_ledger(ledger=folder))
+    True
+    """
     path = _locate(logs, ledger)
     try:
         with Ledger.open(path, create=False) as opened:
@@ -192,6 +236,7 @@ def check_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> 
     return LedgerCheck(str(path), True, message, rows=head.number, head=head.hash)
 
 
+@guided
 def set_ledger_limit(
     epsilon: str,
     delta: str,
@@ -201,7 +246,26 @@ def set_ledger_limit(
     relation: Relation = "replace-one",
     composition: Composition = "either",
 ) -> LedgerSummary:
-    """Set the total budget of a population; create the ledger if there is none."""
+    """Set the total budget of a population; create the ledger if there is none.
+
+    Args:
+        epsilon: The total epsilon, as an exact text: "10" or "0.5".
+        delta: The total delta, as an exact text: "1e-6".
+        logs: Files of a log, whose folder has the ledger.
+        ledger: Name of the population, or folder of its ledger.
+        relation: The neighboring relation of the limit.
+        composition: How the costs of releases are added up.
+
+    Returns:
+        The sums of the ledger, and what is left.
+
+    Raises:
+        BudgetError: More than the limit is spent already.
+
+    >>> import tempfile
+    >>> str(set_ledger_limit("10", "1e-6", ledger=tempfile.mkdtemp()).limit.epsilon)
+    '10'
+    """
     limit = parse_epsilon(epsilon), parse_delta(delta)
     with Ledger.open(_locate(logs, ledger)) as opened:
         opened.set_limit(*limit, relation=relation, composition=composition)

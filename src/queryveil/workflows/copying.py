@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..core.arguments import guided
 from ..core.folders import atomic_folder, check_output_folder
 from ..errors import InputError, UsageError, VerificationError
 from ..ledger.entries import LedgerEntry
@@ -22,6 +23,7 @@ from ..release.verification import verify_public
 from ..release.writing import is_release
 
 
+@guided
 def copy_release(
     source: str | Path,
     folder: str | Path,
@@ -36,6 +38,29 @@ def copy_release(
     The ledger is that of `ledger`, else that of the folder of `logs`, else the one that the
     private card of the release names. It must have an entry of the release. The log itself is
     not opened, and need not exist any more.
+
+    Args:
+        source: Folder of the release.
+        folder: The folder to write.
+        logs: Files of the log, whose folder has the ledger.
+        ledger: Name of the population, or folder of its ledger.
+        overwrite: Whether a release in `folder` is replaced.
+        include_mapping: Whether the private folder has the pseudonyms of the users.
+
+    Returns:
+        The private card of the copy.
+
+    Raises:
+        UsageError: The ledger does not know the release.
+        VerificationError: The release was changed after it was written.
+
+    >>> import pathlib, tempfile
+    >>> import queryveil as qv
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = qv.write_synthetic_log(folder / "log.tsv", users=50)
+    >>> _ = qv.anonymize_to_folder(folder / "log.tsv", "frequent-queries:min-users=5", folder / "a")
+    >>> copy_release(folder / "a", folder / "b").method
+    'frequent-queries'
     """
     old, new = Path(source), Path(folder)
     card = _read_private_card(old)

@@ -16,11 +16,13 @@ from pathlib import Path
 
 import polars as pl
 
+from ..core.arguments import guided
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..engine.operations import count_rows
 from ..errors import UsageError, VerificationError
 from ..ledger.entries import LedgerEntry
+from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
 from ..log.screening import check_setting
 from ..methods.base import Method
@@ -32,6 +34,7 @@ from ..release.signing import Signer
 from .anonymization import check_release_output, finished, searched
 from .budget import attach_reservation
 from .extension_terms import ExtensionTerms, cannot_extend, compute_extension_terms
+from .method_arguments import MethodLike, take_method
 from .previous_release import PreviousRelease, base_method, open_previous_release
 
 # These texts are on cards of releases: do not reword them.
@@ -43,12 +46,13 @@ _OLD = "before the first day that is new"
 _NO_TIME = "no time, so not known to be new"
 
 
+@guided
 def extend_release(
-    log: QueryLog,
+    log: LogLike,
     earlier: str | Path,
     folder: str | Path,
     *,
-    method: Method | None = None,
+    method: MethodLike | None = None,
     format: str = "parquet",  # noqa: A002  (the name that Polars and pandas have for it)
     overwrite: bool = False,
     include_mapping: bool = True,
@@ -64,7 +68,14 @@ def extend_release(
     Users keep their pseudonyms, and use their remaining slots.
 
     Args:
+        log: A log, or what `read_log` reads with its default options.
         earlier: Folder of the release to extend.
+        folder: The folder to write.
+        format: The format of the released log.
+        overwrite: Whether a release in `folder` is replaced.
+        include_mapping: Whether the private folder has the pseudonyms of the users.
+        ledger: Name of the population, or folder of its ledger.
+        progress: Receives the stages of the work.
         method: Required if the method reads files; otherwise that of the earlier release.
         add_budget: Whether each user may use as many slots again; the guarantee is then
             that of the sum.
@@ -72,22 +83,37 @@ def extend_release(
             the `until` with which the log of the earlier release was read.
         identifiers: How to treat identifiers; else as in the earlier release.
         sign: File of a private key that signs the release.
+
+    Returns:
+        The private card of the extension.
+
+    Raises:
+        UsageError: The earlier release cannot be extended.
+        BudgetError: The ledger has too little budget left.
+
+    >>> extend_release("log.tsv", "no-release", "more")
+    Traceback (most recent call last):
+    queryveil.errors.InputError: no-release: there is no such folder. \
+Hint: name what `anonymize_to_folder()` wrote
     """
     shown, old, new = progress or NoProgress(), Path(earlier), Path(folder)
     check_release_output(new, format, overwrite)
     signer = None if sign is None else Signer.read(Path(sign))  # fail before anything is charged
-    _check_arguments(log, old, new)
+    _check_folders(old, new)
     previous = open_previous_release(old, shown)
-    base = _get_base_method(previous, method)
-    first = _get_first_day(log, previous, since)
-    new_rows = _select_new_rows(log, first)
+    named = None if method is None else take_method(extend_release, method, {})[0]
+    base = _get_base_method(previous, named)
+    opened = open_log(log, {}, may_stop=False, progress=shown)
+    _check_log(opened)
+    first = _get_first_day(opened, previous, since)
+    new_rows = _select_new_rows(opened, first)
     setting = identifiers or previous.card.public.identifiers or "drop"
     check_setting(setting)
-    terms = compute_extension_terms(log, base, previous, ledger, add_budget)
+    terms = compute_extension_terms(opened, base, previous, ledger, add_budget)
     details = replace(terms.account.details, identifiers=setting, since=first)
     terms = replace(terms, account=replace(terms.account, details=details))
     rng = RandomSource()
-    mapping = _add_lost_attempts(base, log, previous.mapping(), terms.lost, rng)
+    mapping = _add_lost_attempts(base, opened, previous.mapping(), terms.lost, rng)
     contributions = PreviousContributions(mapping, terms.max_contributions)
     screened = searched(new_rows, terms.method, setting, shown)
     release = _reserve_and_extend(screened, terms, contributions, rng, shown)
@@ -97,13 +123,16 @@ def extend_release(
     )
 
 
-def _check_arguments(log: QueryLog, old: Path, new: Path) -> None:
+def _check_log(log: QueryLog) -> None:
     if log.seeded or log.sampled:
         raise UsageError(
             "a sample of users cannot extend a release: which users are sampled depends on how "
             "many there are",
             hint="use the whole log",
         )
+
+
+def _check_folders(old: Path, new: Path) -> None:
     if old.resolve() in (new.resolve(), *new.resolve().parents):
         raise UsageError(
             "an extension cannot be written onto or into the release that it extends",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import overload
+from typing import Unpack, overload
 
+from ..core.arguments import guided_with
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..errors import QueryveilError, UsageError
+from ..log.keywords import READING_OPTIONS, ReadingKeywords
+from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
-from ..measures.base import MEASURES, Measure, Rerun, RerunMeasure, parse_measure
+from ..measures.base import MEASURES, Measure, Rerun, RerunMeasure, as_measure, list_measures
 from ..measures.context import MeasureContext
 from ..measures.result import MeasureResult, MeasureResults
 from ..methods.base import METHODS, Method, parse_method
@@ -62,48 +65,63 @@ def make_rerun(method: Method, seed: int | None, identifiers: str = "drop") -> R
 
 @overload
 def measure(  # type: ignore[overload-overlap]  # a text is a sequence too, but never iterated
-    log: QueryLog,
+    log: LogLike,
     release: Release | str | Path,
-    measures: str | Measure,
+    measures: str | Measure | type[Measure],
     *,
     seed: int | None = None,
     ledger: str | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingKeywords],
 ) -> MeasureResult: ...
 
 
 @overload
 def measure(
-    log: QueryLog,
+    log: LogLike,
     release: Release | str | Path,
-    measures: Sequence[str | Measure] | None = None,
+    measures: Iterable[str | Measure] | None = None,
     *,
     seed: int | None = None,
     ledger: str | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingKeywords],
 ) -> MeasureResults: ...
 
 
+@guided_with(READING_OPTIONS)
 def measure(
-    log: QueryLog,
+    log: LogLike,
     release: Release | str | Path,
-    measures: str | Measure | Sequence[str | Measure] | None = None,
+    measures: str | Measure | type[Measure] | Iterable[str | Measure] | None = None,
     *,
     seed: int | None = None,
     ledger: str | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingKeywords],
 ) -> MeasureResult | MeasureResults:
     """Measure a release, or the folder of a release, against its original log.
 
     The figures are computed from private data: they are for the data owner only.
 
     Args:
+        log: The original log, or what `read_log` reads: files or a frame.
+        release: A release, or its folder.
         measures: A measure, which gives its `MeasureResult`, or several, which give
-            `MeasureResults`; it is an error if one does not apply. Without it, all measures that
-            do not run the method again; one that does not apply has a `skipped_because`.
+            `MeasureResults`; objects or specs. It is an error if one does not apply. Without it,
+            all measures that do not run the method again; one that does not apply has a
+            `skipped_because`.
         seed: Seed of the reruns.
         ledger: Name or folder of the ledger that records the data access; else it is beside the
             log.
+        progress: Receives the stages of the work.
+        reading: Options of `read_log`, such as `columns`.
+
+    Returns:
+        One result, or a mapping from specs to results.
+
+    Raises:
+        UsageError: A measure is unknown, or it does not apply to this release.
 
     >>> from queryveil import FrequentQueries, QueryLog, anonymize
     >>> log = QueryLog.from_rows([(u, "tennis", None, None, None) for u in "abc"])
@@ -113,15 +131,17 @@ def measure(
     >>> measure(log, release, ["profile-divergence"])["profile-divergence"].counts["users"]
     3
     """
-    if isinstance(measures, str | Measure):
-        alone = parse_measure(measures) if isinstance(measures, str) else measures
-        several = measure(log, release, [alone], seed=seed, ledger=ledger, progress=progress)
+    if isinstance(measures, str | Measure | type):
+        alone = as_measure(measures)
+        opened = open_log(log, reading, seed=seed, progress=progress)
+        several = measure(opened, release, [alone], seed=seed, ledger=ledger, progress=progress)
         return several[str(alone)]
-    shown, context = progress or NoProgress(), MeasureContext(log)
-    released = release if isinstance(release, Release) else read_release(Path(release), log)
-    selected = _select_measures(measures)
+    selected, shown = _select_measures(measures), progress or NoProgress()
+    opened = open_log(log, reading, seed=seed, progress=shown)
+    context = MeasureContext(opened)
+    released = release if isinstance(release, Release) else read_release(Path(release), opened)
     rerun, notes = _prepare_rerun(selected, released, seed, ledger)
-    notes = notes or note_look(log, ledger, "measure")
+    notes = notes or note_look(opened, ledger, "measure")
     strict = measures is not None
     results: dict[str, MeasureResult] = {}
     with shown.stage("measure", len(selected)) as advance:
@@ -131,12 +151,13 @@ def measure(
     return MeasureResults(released.method, results, tuple(notes))
 
 
-def _select_measures(measures: Sequence[str | Measure] | None) -> list[Measure]:
+def _select_measures(measures: Iterable[str | Measure] | None) -> list[Measure]:
     if measures is None:
         return [kind() for kind in MEASURES.values() if not issubclass(kind, RerunMeasure)]
-    if not measures:
+    selected = list_measures(measures)
+    if not selected:
         raise UsageError("no measure was named", hint="see `MEASURES`")
-    return [parse_measure(item) if isinstance(item, str) else item for item in measures]
+    return selected
 
 
 def _prepare_rerun(

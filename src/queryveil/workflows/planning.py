@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Unpack, overload
 
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..core.records import Record, Scalar
-from ..log.query_log import QueryLog
+from ..log.keywords import ReadingKeywords
+from ..log.opening import LogLike, open_log
 from ..log.screening import check_setting, screen
 from ..methods.base import Method
 from ..methods.forecast import Alternative, Forecast
@@ -16,6 +18,7 @@ from ..release.cards import PrivateCard
 from ..release.guarantee import Guarantee, Level, Standing, standing_of
 from .anonymization import anonymize, run_screened
 from .budget import DATA_ACCESS_NOTE, is_differentially_private, note_look, record_data_access
+from .method_arguments import MethodLike, take_method
 
 _POPULATION = 100_000
 
@@ -48,8 +51,9 @@ class Plan(Record):
     data_access: str | None = None
 
 
+@overload
 def plan(
-    log: QueryLog | Callable[[], QueryLog],
+    log: LogLike,
     method: Method,
     *,
     expected_users: int = _POPULATION,
@@ -57,29 +61,77 @@ def plan(
     ledger: str | None = None,
     identifiers: str = "drop",
     progress: Progress | None = None,
+    **more: Unpack[ReadingKeywords],
+) -> Plan: ...
+
+
+@overload
+def plan(
+    log: LogLike,
+    method: str | type[Method],
+    *,
+    expected_users: int = _POPULATION,
+    exact: bool = False,
+    ledger: str | None = None,
+    identifiers: str = "drop",
+    progress: Progress | None = None,
+    **more: Any,
+) -> Plan: ...
+
+
+def plan(
+    log: LogLike,
+    method: MethodLike,
+    *,
+    expected_users: int = _POPULATION,
+    exact: bool = False,
+    ledger: str | None = None,
+    identifiers: str = "drop",
+    progress: Progress | None = None,
+    **more: Any,
 ) -> Plan:
     """Return what a method would release: a forecast, or the card of a run that is not written.
 
-    The figures are exact figures of the log: they are for the data owner only. For a
-    differentially private method the log is not read: the forecast follows from the parameters,
-    the population and a public distribution. With `exact` the log is read, and the ledger
-    records this data access for all later releases.
+    For a differentially private method the log is not read: the forecast follows from the
+    parameters, the population and a public distribution. Otherwise the figures are exact figures
+    of the log: they are for the data owner only.
+
+    Args:
+        log: A log, or what `read_log` reads: files, or a frame of pandas, Polars or PyArrow.
+        method: A method, its spec, or its name with parameters as keyword arguments.
+        expected_users: About how many users the log has, as a public figure.
+        exact: Whether the log is read for a private method too; the ledger records this data
+            access for all later releases.
+        ledger: Name of the population, or folder of its ledger.
+        identifiers: As for `anonymize`.
+        progress: Receives the stages of the work.
+        more: Options of `read_log`, such as `columns`; parameters of a method that is named.
+
+    Returns:
+        The guarantee and standing of the release, with a forecast or a preview of its figures.
+
+    Raises:
+        ParameterError: A parameter of the method is unknown or out of range.
+
+    >>> plan("log.tsv", "dp-statistics", epsilon=1, expected_users=50_000).guarantee.epsilon
+    1.0
     """
+    chosen, reading = take_method(plan, method, more)
     check_setting(identifiers)
-    private = is_differentially_private(method)
+    private = is_differentially_private(chosen)
     if private and not exact:
-        return _forecast(method, expected_users)
-    read = log() if callable(log) else log
+        return _forecast(chosen, expected_users)
     shown = progress or NoProgress()
+    read = open_log(log, reading, progress=shown)
     if private:
-        record_data_access(read, method, ledger)
-        release = run_screened(method, read, RandomSource(), shown, identifiers)
-        forecast = _forecast(method, expected_users)
+        record_data_access(read, chosen, ledger)
+        release = run_screened(chosen, read, RandomSource(), shown, identifiers)
+        forecast = _forecast(chosen, expected_users)
         return replace(forecast, preview=release.preview_card(), data_access=DATA_ACCESS_NOTE)
     notes = note_look(read, ledger, "plan")
     with shown.stage("compare"):
-        alternatives = method.alternatives(screen(read, identifiers))
-    card = anonymize(read, method, identifiers=identifiers, progress=shown).preview_card()
+        alternatives = chosen.alternatives(screen(read, identifiers))
+    card = anonymize(read, chosen, identifiers=identifiers, progress=shown).preview_card()
     return Plan(
         method=card.method,
         parameters=card.public.parameters,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from ..concepts.mapping.mapper import Mapper
 from ..concepts.similarity.topics import default_topics
 from ..concepts.taxonomy.graph import Taxonomy
+from ..core.arguments import guided_with
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..engine.operations import (
@@ -24,6 +26,8 @@ from ..engine.operations import (
 )
 from ..engine.table import Table
 from ..log.identifiers import IDENTIFIER_KINDS, flag_identifiers, mask_identifiers
+from ..log.keywords import READING_OPTIONS, ReadingKeywords
+from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
 from .budget import note_look
 from .log_profile import (
@@ -164,12 +168,14 @@ _FEW = 5  # users; a query of fewer is rare
 _ALONE, _RARE = 1, 2  # flags of a query; those of identifiers are the next bits
 
 
+@guided_with(READING_OPTIONS)
 def profile(
-    log: QueryLog,
+    log: LogLike,
     *,
     taxonomy: str | Path | Taxonomy | Mapper | None = None,
     ledger: str | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingKeywords],
 ) -> LogProfile:
     """Return the size, topics and disclosure risks of a log.
 
@@ -180,14 +186,35 @@ def profile(
     does not guarantee that there is none.
 
     Args:
+        log: A log, or what `read_log` reads: files, or a frame of pandas, Polars or PyArrow.
         taxonomy: Its concepts are the topics; or a mapper (see `make_mapper`). Without it there
             are no topics.
         ledger: Name or folder of the ledger that records the data access; else it is beside the
             log.
+        progress: Receives the stages of the work.
+        reading: Options of `read_log`, such as `columns`.
+
+    Returns:
+        Exact figures of the log, for the data owner only.
+
+    Raises:
+        InputError: The log cannot be read.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"user": ["ann", "bob"], "query": ["weather", "my own street"]})
+    >>> profile(frame).risks.unique_queries
+    2
     """
     shown = progress or NoProgress()
     mapper = None if taxonomy is None else make_mapper(taxonomy)
-    notes = note_look(log, ledger, "profile")
+    opened = open_log(log, reading, progress=shown)
+    notes = note_look(opened, ledger, "profile")
+    return _compute_profile(opened, mapper, notes, shown)
+
+
+def _compute_profile(
+    log: QueryLog, mapper: Mapper | None, notes: Sequence[str], shown: Progress
+) -> LogProfile:
     with shown.stage("count"):
         span, rows_per_user = _find_span(log), _describe_rows_per_user(log)
     with shown.stage("who sent what"):

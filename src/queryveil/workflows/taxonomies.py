@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -22,11 +22,13 @@ from ..concepts.taxonomy.builder import RepairLog
 from ..concepts.taxonomy.graph import Taxonomy
 from ..concepts.taxonomy.search_index import SearchIndex, index_path, write_index
 from ..concepts.taxonomy.validation import check_taxonomy, describe_taxonomy
+from ..core.arguments import guided, guided_with
 from ..core.files import atomic_file
 from ..core.progress import NoProgress, Progress
 from ..engine.operations import unique_queries
 from ..errors import InputError, OutputError, QueryveilError, UsageError
-from ..log.query_log import QueryLog
+from ..log.keywords import READING_OPTIONS, ReadingKeywords
+from ..log.opening import LogLike, open_log
 from ..release.formats import escape_formula
 from .taxonomy_records import (
     ConceptDescription,
@@ -54,9 +56,29 @@ def import_taxonomy(
     progress: Progress | None = None,
     **options: Any,
 ) -> TaxonomyImport:
-    """Convert a knowledge base into a taxonomy file, with a search index if it has texts.
+    r"""Convert a knowledge base into a taxonomy file, with a search index if it has texts.
 
-    Further keyword arguments are the options of the loader, such as `columns` of `csv`.
+    Args:
+        kind: The format: "odp", "paths", "skos", "csv" or another loader.
+        files: The files to read.
+        out: The taxonomy file to write, whose name ends in `.qvt`.
+        repair: Whether to repair what is inconsistent, and to count it, instead of an error.
+        overwrite: Whether an existing file is replaced.
+        progress: Receives the stages of the work.
+        options: Options of the loader, such as `columns` of `csv`.
+
+    Returns:
+        What was written, with the statistics of the taxonomy.
+
+    Raises:
+        InputError: A file cannot be read.
+        OutputError: The file exists already, or cannot be written.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "shop.txt").write_text("clothes > shoes > boots\n")
+    >>> import_taxonomy("paths", [folder / "shop.txt"], folder / "shop.qvt").kind
+    'paths'
     """
     loader, target, paths = TAXONOMY_LOADERS.find(kind), Path(out), [Path(file) for file in files]
     if target.exists() and not overwrite:
@@ -156,6 +178,7 @@ def check_taxonomy_file(name: str) -> TaxonomyReport:
     return TaxonomyReport(taxonomy.title, all(check.holds for check in checks), checks)
 
 
+@guided
 def make_mapper(
     taxonomy: str | Path | Taxonomy | Mapper = "wordnet",
     *,
@@ -167,7 +190,18 @@ def make_mapper(
 
     Args:
         taxonomy: A taxonomy, its file or its name; a mapper is returned as it is.
+        language: The language of the queries; else that of the taxonomy.
+        tagger: What finds the nouns of a query; else the built-in tagger.
         custom_terms: File of custom terms, one term, tab and concept per line.
+
+    Returns:
+        The mapper.
+
+    Raises:
+        InputError: The taxonomy or the file of terms cannot be read.
+
+    >>> make_mapper("wordnet").taxonomy.title
+    'wordnet'
     """
     if isinstance(taxonomy, Mapper):
         return taxonomy
@@ -176,17 +210,35 @@ def make_mapper(
     return Mapper(opened, language=language, tagger=tagger, custom_terms=own)
 
 
+@guided_with(READING_OPTIONS)
 def map_log(
-    log: QueryLog,
+    log: LogLike,
     taxonomy: str | Path | Taxonomy | Mapper = "wordnet",
     *,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingKeywords],
 ) -> ConceptMapping:
     """Map the distinct queries of a log to concepts.
 
-    `ConceptMapping.profiles` computes the interest profiles of the users.
+    Args:
+        log: A log, or what `read_log` reads: files, or a frame of pandas, Polars or PyArrow.
+        taxonomy: A taxonomy, its file or its name; or a mapper (see `make_mapper`).
+        progress: Receives the stages of the work.
+        reading: Options of `read_log`, such as `columns`.
+
+    Returns:
+        The phrases of each query and their concepts; `profiles` computes the interest profiles of
+        the users.
+
+    Raises:
+        InputError: The log or the taxonomy cannot be read.
+
+    >>> frame = pl.DataFrame({"user": ["ann"], "query": ["red shoes"]})
+    >>> map_log(frame).coverage()
+    1.0
     """
-    return make_mapper(taxonomy).map(unique_queries(log.local_frame), progress)
+    opened = open_log(log, reading, progress=progress)
+    return make_mapper(taxonomy).map(unique_queries(opened.local_frame), progress)
 
 
 def explain_queries(mapper: Mapper, queries: Sequence[str]) -> list[QueryExplanation]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from ..core.arguments import guided
 from ..core.progress import NoProgress, Progress
 from ..core.records import Record
 from ..errors import InputError, QueryveilError, UnknownVersionError, UsageError, VerificationError
@@ -228,6 +229,7 @@ def _list_claims(card: PublicCard) -> Iterator[str]:
 _PARTS = ("public", "private")
 
 
+@guided
 def verify(
     folder: str | Path,
     *,
@@ -241,9 +243,21 @@ def verify(
         folder: The folder that was written, or a copy of its `public/` alone.
         signer: Public key of the required signer.
         signed: Whether to check the signature.
+        progress: Receives the stages of the work.
+
+    Returns:
+        The outcome of every check; it is falsy unless all of them hold.
 
     Raises:
+        InputError: There is no such folder.
         VerificationError: The public card is damaged, or has parts that a card does not have.
+
+    >>> import tempfile
+    >>> import queryveil as qv
+    >>> folder = tempfile.mkdtemp() + "/release"
+    >>> _ = qv.anonymize(qv.make_log(50), qv.FrequentQueries(min_users=5)).write(folder)
+    >>> bool(verify(folder))
+    True
     """
     path, signer = Path(folder), None if signer is None else read_public_key(signer)
     if not path.is_dir():
@@ -324,6 +338,7 @@ def _check_same_card(path: Path, card: PublicCard) -> CheckResult:
     return CheckResult("card", not changed, message)
 
 
+@guided
 def pack(
     folder: str | Path,
     archive: str | Path | None = None,
@@ -336,6 +351,27 @@ def pack(
 
     An archive is meant to be published. A release that is not for publication is therefore
     refused, unless `not_for_publication` is set.
+
+    Args:
+        folder: The folder of the release.
+        archive: The archive to write; else beside the folder, with its name.
+        overwrite: Whether an existing archive is replaced.
+        not_for_publication: Whether to pack a release that is not for publication.
+        progress: Receives the stages of the work.
+
+    Returns:
+        The path of the archive.
+
+    Raises:
+        VerificationError: The release does not verify.
+        UsageError: The release is not for publication.
+
+    >>> import tempfile
+    >>> import queryveil as qv
+    >>> folder = tempfile.mkdtemp() + "/release"
+    >>> _ = qv.anonymize(qv.make_log(50), qv.FrequentQueries(min_users=5)).write(folder)
+    >>> pack(folder).name
+    'release.tar.gz'
     """
     report = verify(folder, progress=progress)
     # The private files are not packed, so who can read them does not matter here.

@@ -150,7 +150,7 @@ def test_others_leave_a_note_too(tmp_path: Path, synthetic: Path, measure: str) 
 
 
 def test_a_private_method_on_a_log_without_a_place_is_refused(log: qv.QueryLog) -> None:
-    with pytest.raises(qv.UsageError, match="no file"):
+    with pytest.raises(qv.UsageError, match="not read from a file"):
         compare(log, [PRIVATE])
 
 

@@ -57,11 +57,6 @@ def test_without_a_declared_number_python_warns_and_names_what_is_needed(tmp_pat
         qv.anonymize(log, TABLES, ledger=f"{tmp_path}/")
 
 
-def test_a_path_in_place_of_a_log_is_a_clear_error() -> None:
-    with pytest.raises(qv.UsageError, match=r"log must be a QueryLog, got .* type str.*read_log"):
-        qv.anonymize("log.tsv", TABLES)  # type: ignore[arg-type]
-
-
 def test_the_hint_helps_in_python_too() -> None:
     with pytest.raises(qv.LowYieldError, match="yes=True"):
         qv.anonymize(qv.QueryLog.from_rows(rows(20)), TABLES, expected_users=20)

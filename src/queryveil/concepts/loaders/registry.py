@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ...core.arguments import guided
 from ...core.bounded import MAX_LIST, BoundsError, read_within
 from ...core.progress import NoProgress
 from ...core.registry import Registry, discover_values, value_fault
@@ -33,10 +34,21 @@ BUILT_IN = {"wordnet": "nouns of WordNet 3.0"}
 _DATA = Path(__file__).parents[1] / "data"
 
 
+@guided
 def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
     """Open one or several taxonomies: `wordnet`, a `.qvt` file, a path list, or `wordnet,odp.qvt`.
 
     Of several, separated by commas, the first that has a label determines its meaning.
+
+    Args:
+        text: Names of built-in taxonomies or files, separated by commas; a taxonomy is returned as
+            it is.
+
+    Returns:
+        The taxonomy.
+
+    Raises:
+        InputError: A file cannot be read.
 
     >>> len(open_taxonomy("wordnet"))
     82115
