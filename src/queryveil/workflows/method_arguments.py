@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import cast
 
 from ..core.arguments import check_keywords, own_keywords
 from ..core.parameters import parse_spec
@@ -17,7 +17,7 @@ MethodLike = Method | type[Method] | str
 
 
 def take_method(
-    function: Callable[..., object], method: MethodLike, more: Mapping[str, Any]
+    function: Callable[..., object], method: MethodLike, more: Mapping[str, Scalar]
 ) -> tuple[Method, ReadingKeywords]:
     """Return the method, and the options for reading the log, from further keyword arguments.
 

@@ -116,8 +116,8 @@ def _check_guarantee(card: PublicCard, guarantee: Guarantee) -> CheckResult:
     if guarantee.to_dict() == card.guarantee.to_dict():
         return CheckResult("promise", True, f"the guarantee is {of_method}")
     expected, stated = (
-        [value for name, value in one.to_dict().items() if name in _NUMBERS]
-        for one in (guarantee, card.guarantee)
+        [value for name, value in compared.to_dict().items() if name in _NUMBERS]
+        for compared in (guarantee, card.guarantee)
     )
     if expected == stated and not card.is_of_this_version:
         message = f"the guarantee is {of_method}, but worded by another version"
@@ -349,9 +349,6 @@ def pack(
 ) -> Path:
     """Archive the public files of a release that verifies, as .tar.gz.
 
-    An archive is meant to be published. A release that is not for publication is therefore
-    refused, unless `not_for_publication` is set.
-
     Args:
         folder: The folder of the release.
         archive: The archive to write; else beside the folder, with its name.
@@ -366,12 +363,10 @@ def pack(
         VerificationError: The release does not verify.
         UsageError: The release is not for publication.
 
-    >>> import tempfile
-    >>> import queryveil as qv
-    >>> folder = tempfile.mkdtemp() + "/release"
-    >>> _ = qv.anonymize(qv.make_log(50), qv.FrequentQueries(min_users=5)).write(folder)
-    >>> pack(folder).name
-    'release.tar.gz'
+    >>> pack("no-release")
+    Traceback (most recent call last):
+    queryveil.errors.InputError: no-release: there is no such folder. \
+Hint: name what `anonymize_to_folder()` wrote
     """
     report = verify(folder, progress=progress)
     # The private files are not packed, so who can read them does not matter here.
