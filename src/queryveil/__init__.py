@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` imports a name
+    from .advice.advising import advise
+    from .advice.answers import Answers
+    from .advice.result import Advice, Proposal
     from .comparison.comparing import compare
     from .comparison.result import (
         ClaimResult,
@@ -113,6 +116,8 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` im
 __all__ = [
     "MEASURES",
     "METHODS",
+    "Advice",
+    "Answers",
     "ArgumentError",
     "BudgetError",
     "CategoryMicroaggregation",
@@ -163,6 +168,7 @@ __all__ = [
     "ProfileExposure",
     "ProfileFirst",
     "ProfileSimilarity",
+    "Proposal",
     "PublicCard",
     "QueryCoverage",
     "QueryFrequencyError",
@@ -194,6 +200,7 @@ __all__ = [
     "VerificationReport",
     "WordFrequencyError",
     "__version__",
+    "advise",
     "anonymize",
     "anonymize_to_folder",
     "check_ledger",
@@ -228,6 +235,9 @@ __all__ = [
 # Where each name is: imported when it is first used, so that `import queryveil` is quick. The tests
 # compare this table with the imports above.
 _NAMES_OF_MODULES = {
+    "advice.advising": "advise",
+    "advice.answers": "Answers",
+    "advice.result": "Advice Proposal",
     "comparison.comparing": "compare",
     "comparison.result": "ClaimResult Comparison ComparisonRow LogSummary MeasureInfo RunOptions",
     "concepts.loaders.registry": "open_taxonomy",

@@ -19,7 +19,7 @@ from ..methods.base import Method
 from ..release.cards import PrivateCard
 from ..workflows.demonstration import Demonstration
 from ..workflows.repeated_releases import unrecorded
-from . import catalog, compare, ledger, measure, replicate, tables, taxonomy
+from . import advise, catalog, compare, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
 from .config import load_config
 from .copies import check_copied_format, check_copy, check_groups_of
@@ -50,6 +50,7 @@ app = typer.Typer(
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(checking.app)
+app.add_typer(advise.app)
 app.add_typer(catalog.app)
 app.add_typer(compare.app)
 app.add_typer(measure.app)

@@ -1,0 +1,202 @@
+"""`queryveil advise`: which method, k or epsilon fits a log, its recipients and their purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ..advice.advising import give_advice
+from ..advice.answers import (
+    ASSUMED_LANGUAGE,
+    ASSUMED_NEVER,
+    LANGUAGE_QUESTION,
+    NEVER,
+    NEVERS,
+    PURPOSE,
+    PURPOSES,
+    RECIPIENT,
+    RECIPIENTS,
+    USERS_QUESTION,
+    Answers,
+    Question,
+    parse_choice,
+    parse_never,
+)
+from ..advice.commands import LogSource
+from ..errors import UsageError
+from .messages import name_options
+from .options import (
+    LogArguments,
+    OptionGroup,
+    optional_log_options,
+    screen_options,
+    with_options,
+)
+from .terminal import Terminal, sanitize
+
+app = typer.Typer()
+_QUESTIONS = "The questions"
+
+
+@dataclass(frozen=True)
+class NamedLog:
+    """The log of a command, and the options with which it was named."""
+
+    arguments: LogArguments
+    options: tuple[tuple[str, ...], ...]
+    exclude_users: Path | None
+
+    def source(self, ledger: str | None) -> LogSource:
+        """Return how to name the log in commands and in Python."""
+        source = LogSource.of(self.arguments.paths or None, self.arguments.options, ledger)
+        keywords = tuple((name, self._source_of(name, value)) for name, value in source.keywords)
+        return replace(source, options=self.options, keywords=keywords)
+
+    def _source_of(self, name: str, value: str) -> str:
+        if name == "exclude_users" and self.exclude_users is not None:
+            return f"open({str(self.exclude_users)!r}).read().splitlines()"
+        return value
+
+
+def _build_named_log(values: dict[str, Any], typed: set[str]) -> NamedLog:
+    """Return the log, and those of its options that are not defaults, as they are typed."""
+    options = []
+    for declared in optional_log_options.options():
+        value = values[declared.name]
+        if declared.name != "log" and value != declared.default:
+            option = "--" + declared.name.replace("_", "-")
+            options.append((option,) if value is True else (option, str(value)))
+    arguments = optional_log_options.make(values, typed)
+    return NamedLog(arguments, tuple(options), values["exclude_users"])
+
+
+_named_log = OptionGroup("log", optional_log_options.options, _build_named_log)
+
+
+def _question_option(text: str, choices: tuple[str, ...]) -> Any:
+    return typer.Option(help=f"{text} {', '.join(choices)}.", rich_help_panel=_QUESTIONS)
+
+
+@app.command()
+@with_options(_named_log, screen_options)
+def advise(
+    log: NamedLog,
+    screen: Terminal,
+    recipient: Annotated[str | None, _question_option("Who gets the data:", RECIPIENTS)] = None,
+    purpose: Annotated[str | None, _question_option("What for:", PURPOSES)] = None,
+    users: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Users of the log, approximately: a public figure.",
+            rich_help_panel=_QUESTIONS,
+        ),
+    ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            help="Language of the queries: english, german, ...", rich_help_panel=_QUESTIONS
+        ),
+    ] = None,
+    never: Annotated[
+        list[str] | None, _question_option("What must never happen:", (*NEVERS, "none"))
+    ] = None,
+    taxonomy: Annotated[
+        str | None,
+        typer.Option(
+            help="Taxonomy in that language, as `queryveil taxonomy import` writes it.",
+            rich_help_panel=_QUESTIONS,
+        ),
+    ] = None,
+    look: Annotated[
+        bool | None,
+        typer.Option(
+            "--look/--no-look",
+            help="Measure the proposals on a sample of the log; the ledger and later cards "
+            "record this.",
+        ),
+    ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            "--ledger", help="Ledger: name of the population, or a folder; else the log's folder."
+        ),
+    ] = None,
+) -> None:
+    """Recommend methods and parameters, or advise against a release; spends nothing."""
+    given: dict[str, Any] = {"recipient": recipient, "purpose": purpose, "users": users}
+    given |= {"language": language, "never": never or None}
+    if screen.answers:
+        given = _ask_missing(screen, given)
+        look = _ask_look(screen) if look is None and log.arguments.paths else look
+    answers = Answers.of(**given, taxonomy=taxonomy)
+    if look:
+        log.arguments.check_named()
+    advice = give_advice(
+        answers,
+        log.source(ledger),
+        (lambda: log.arguments.read(screen)) if look else None,
+        ledger=ledger,
+        progress=screen,
+    )
+    text = sanitize_lines(name_options(str(advice)))
+    screen.result(advice, lambda console: _print(console, text))
+
+
+def sanitize_lines(text: str) -> str:
+    """Return a text of several lines without control characters and with markup escaped."""
+    return "\n".join(sanitize(line) for line in text.split("\n"))
+
+
+def _print(console: Console, text: str) -> None:
+    first, _, rest = text.partition("\n")
+    console.print(f"[bold]{first}[/]", soft_wrap=True)
+    console.print(rest, soft_wrap=True)
+
+
+def _ask_missing(screen: Terminal, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask the questions that no option answers, one by one; the default is the safe answer."""
+    answers = dict(given)
+    for question in (RECIPIENT, PURPOSE):
+        if answers[question.name] is None:
+            answers[question.name] = _ask(screen, question, next(iter(question.choices)))
+    if answers["users"] is None:
+        answers["users"] = typer.prompt(USERS_QUESTION, type=int, err=True)
+    if answers["language"] is None:
+        answers["language"] = typer.prompt(LANGUAGE_QUESTION, default=ASSUMED_LANGUAGE, err=True)
+    if answers["never"] is None:
+        recipient: Any = parse_choice(RECIPIENT, answers["recipient"])
+        answers["never"] = _ask(screen, NEVER, ",".join(ASSUMED_NEVER[recipient]))
+    return answers
+
+
+def _ask(screen: Terminal, question: Question, default: str) -> str:
+    """Ask a question until the answer is one of its choices."""
+    screen.err.print(f"\n[bold]{question.text}[/]")
+    for name, text in question.choices.items():
+        screen.err.print(f"  {name}: {text}", soft_wrap=True)
+    while True:
+        answer: str = typer.prompt(question.name, default=default, err=True)
+        try:
+            if question is NEVER:
+                parse_never(answer)
+            else:
+                parse_choice(question, answer)
+        except UsageError as error:
+            screen.err.print(sanitize(name_options(str(error))), soft_wrap=True)
+            continue
+        return answer
+
+
+def _ask_look(screen: Terminal) -> bool:
+    screen.err.print(
+        "\n[bold]May the program read the log, to measure the proposals on a sample?[/]\n"
+        "The ledger records it, and the cards of later private releases state it.",
+        soft_wrap=True,
+    )
+    return typer.confirm("Read the log?", default=False, err=True)
