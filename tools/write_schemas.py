@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from queryveil.advice.result import Advice
 from queryveil.cli.documents import (
     MeasureList,
     MethodList,
@@ -55,6 +56,7 @@ DOCUMENTS: tuple[tuple[str, type[Record], str], ...] = (
     ("key", PublicKey, "`keys make --json`, `keys show --json`"),
     ("profile", LogProfile, "`profile --json`"),
     ("plan", Plan, "`plan --json`"),
+    ("advice", Advice, "`advise --json`"),
     ("synth", SyntheticLogSummary, "`synth --json`"),
     ("demo", Demonstration, "`demo --json`"),
     ("method-list", MethodList, "`methods --json`"),

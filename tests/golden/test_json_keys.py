@@ -19,12 +19,14 @@ GOLDEN = Path(__file__).with_name("json_keys.json")
 OPEN = {
     "alternatives", "baselines", "blanked", "columns", "counts", "dropped", "excluded_users",
     "by_degree", "degrees",
-    "files", "generated", "measures", "normalized", "objections", "parameters", "params",
+    "files", "generated", "measures", "normalized", "objections", "parameters", "params", "prevents",
     "rejected", "seconds", "sha256",
 }  # fmt: skip
 COMMANDS = {
     "synth": "synth -o log.tsv --users 300 --seed 7",
     "profile": "profile log.tsv --taxonomy wordnet",
+    "advise": "advise log.tsv --users 20000 --recipient team --purpose benchmark",
+    "advise without users": "advise log.tsv",
     "plan frequent-queries": "plan log.tsv --method frequent-queries --min-users 6",
     "plan dp-statistics": "plan log.tsv --method dp-statistics --epsilon 1 --expected-users 50000",
     "anonymize frequent-queries": "anonymize log.tsv -o out --method frequent-queries "

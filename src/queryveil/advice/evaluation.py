@@ -14,7 +14,7 @@ from .figures import shipped_figures
 from .promises import prevented_by
 from .result import Exclusion, Proposal, Verdict
 from .rules import FEWEST_QUERIES, MAX_PROPOSALS, RULES, Rule
-from .strength import Chosen, choose, private_methods, users_for_queries
+from .strength import Chosen, choose, expected_queries, private_methods, users_for_queries
 
 MIN_COVERAGE = 0.4  # of phrases with a concept; below, users cannot be grouped by meaning
 
@@ -131,9 +131,9 @@ def _exclude_small(chosen: Chosen, answers: Answers, users: int) -> Exclusion:
 def _explain_few_queries(rule: Rule, answers: Answers, users: int) -> str:
     """Return in words how many queries each allowed epsilon would release."""
     texts = []
-    for method in private_methods(rule, answers, users):
-        expected, needed = method.expected_queries(), users_for_queries(method)
-        number, epsilon = expected(users) if expected else 0, method.params()["epsilon"]
+    for method in private_methods(rule, answers.recipient, answers.taxonomy, users):
+        number, needed = expected_queries(method, users), users_for_queries(method)
+        epsilon = method.params()["epsilon"]
         which = f"{round_up(needed):,} users" if needed else "more users than exist"
         texts.append(f"about {number} with epsilon {epsilon:g}, which needs about {which}")
     return (

@@ -7,10 +7,11 @@ a wrong row in the table of rules cannot propose a method that breaks an answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from ..methods.base import Method
 from ..release.explanations import explain_guarantee, explain_k, explain_probability
-from ..release.guarantee import Guarantee
+from ..release.guarantee import Guarantee, reasons_of
 from .answers import NEVERS, Never
 
 RARE = 5  # users; a query of fewer is rare
@@ -26,13 +27,18 @@ def prevented_by(method: Method) -> dict[Never, str]:
     >>> list(prevented_by(parse_method("string-microaggregation:k=5")))
     ['identify-a-user', 'reveal-a-rare-query']
     """
-    answers = {never: _PREVENTIONS[never](method) for never in NEVERS}
-    return {never: text for never, text in answers.items() if text is not None}
+    return dict(_prevented_by(method))
+
+
+@cache
+def _prevented_by(method: Method) -> tuple[tuple[Never, str], ...]:
+    answers = [(never, _PREVENTIONS[never](method)) for never in NEVERS]
+    return tuple((never, text) for never, text in answers if text is not None)
 
 
 def _is_private(guarantee: Guarantee) -> bool:
-    """Return whether one user's whole log is covered by differential privacy without condition."""
-    return guarantee.model in _UNCONDITIONAL and guarantee.unit == "user"
+    """Return whether one user's whole log is covered without condition, by a small epsilon."""
+    return guarantee.model in _UNCONDITIONAL and not reasons_of(guarantee)
 
 
 def _prevents_identification(method: Method) -> str | None:

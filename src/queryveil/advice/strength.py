@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from ..methods.base import METHODS, Method, parse_method
 from ..workflows.expected_yield import HANDFUL, people_needed
-from .answers import MAX_USERS, Answers
+from .answers import MAX_USERS, Answers, Recipient
 from .rules import (
     ENOUGH_QUERIES,
     ENOUGH_SAVED_LOSS,
@@ -48,33 +49,36 @@ class Chosen:
 
 def choose(rule: Rule, answers: Answers, users: int) -> Chosen:
     """Return the method of a rule with parameters for these answers and so many users."""
+    return _choose(rule, answers.recipient, answers.taxonomy, users)
+
+
+@cache
+def _choose(rule: Rule, recipient: Recipient, taxonomy: str | None, users: int) -> Chosen:
     if rule.chosen != "epsilon":
-        threshold = _threshold_of(rule, answers)
+        strength = STRENGTHS[recipient]
+        threshold = strength.k if rule.chosen == "k" else strength.min_users
         needed = threshold * USERS_PER_THRESHOLD
-        return Chosen(rule, _build(rule, answers, threshold), needed, users >= needed)
-    methods = list(private_methods(rule, answers, users))
+        return Chosen(rule, _build(rule, taxonomy, threshold), needed, users >= needed)
+    methods = list(private_methods(rule, recipient, taxonomy, users))
     if methods[0].expected_queries() is None:  # every user gets rows, whatever epsilon is
         return _choose_by_saved_loss(rule, methods, users)
     return _choose_by_expected_queries(rule, methods, users)
 
 
-def _threshold_of(rule: Rule, answers: Answers) -> int:
-    strength = STRENGTHS[answers.recipient]
-    return strength.k if rule.chosen == "k" else strength.min_users
-
-
-def private_methods(rule: Rule, answers: Answers, users: int) -> Iterator[Method]:
+def private_methods(
+    rule: Rule, recipient: Recipient, taxonomy: str | None, users: int
+) -> Iterator[Method]:
     """Yield the method with each allowed epsilon, the smallest first."""
-    for epsilon in STRENGTHS[answers.recipient].epsilons:
-        yield _build(rule, answers, epsilon, users)
+    for epsilon in STRENGTHS[recipient].epsilons:
+        yield _build(rule, taxonomy, epsilon, users)
 
 
-def _build(rule: Rule, answers: Answers, value: float, users: int | None = None) -> Method:
+def _build(rule: Rule, taxonomy: str | None, value: float, users: int | None = None) -> Method:
     """Return the method of a rule; a taxonomy, delta and a synthetic log follow from answers."""
     method = parse_method(rule.method)
     values = method.params() | {rule.chosen.replace("-", "_"): value}
-    if rule.needs_taxonomy and answers.taxonomy is not None:
-        values["taxonomy"] = answers.taxonomy
+    if rule.needs_taxonomy and taxonomy is not None:
+        values["taxonomy"] = taxonomy
     if users is not None and values.get("delta"):
         values["delta"] = delta_for(users)
     if users is not None and values.get("synthetic_users"):
@@ -96,7 +100,7 @@ def _choose_by_expected_queries(rule: Rule, methods: list[Method], users: int) -
     """Return the smallest epsilon with enough expected queries, else the largest epsilon."""
     needed = users_for_queries(methods[-1])
     for method in methods:
-        expected = _expected(method)(users)
+        expected = expected_queries(method, users)
         if expected >= ENOUGH_QUERIES:
             return Chosen(rule, method, needed, True, expected_queries=expected)
     return Chosen(
@@ -109,12 +113,20 @@ def _choose_by_expected_queries(rule: Rule, methods: list[Method], users: int) -
     )
 
 
+@cache
 def users_for_queries(method: Method) -> int | None:
     """Return with how many users the fewest queries of a proposal are expected."""
     expected = _expected(method)
     return people_needed(lambda users: expected(users) * HANDFUL // FEWEST_QUERIES)
 
 
+@cache
+def expected_queries(method: Method, users: int) -> int:
+    """Return how many queries a method is expected to release."""
+    return _expected(method)(users)
+
+
+@cache
 def _expected(method: Method) -> Callable[[int], int]:
     return method.expected_queries() or (lambda _: 0)
 
@@ -134,6 +146,7 @@ def _saved_loss(method: Method, users: int) -> float:
     return float(facts.get("saved_loss", 0.0))
 
 
+@cache
 def _users_for_saved_loss(method: Method) -> int | None:
     """Return with how many users profiles are useful, in steps of 1, 2, 5, 10, ..."""
     steps = [n * 10**power for power in range(1, 9) for n in (1, 2, 5)]
