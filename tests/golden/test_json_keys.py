@@ -19,8 +19,8 @@ GOLDEN = Path(__file__).with_name("json_keys.json")
 OPEN = {
     "alternatives", "baselines", "blanked", "columns", "counts", "dropped", "excluded_users",
     "by_degree", "degrees",
-    "files", "generated", "measures", "normalized", "objections", "parameters", "params", "prevents",
-    "rejected", "seconds", "sha256",
+    "files", "generated", "measures", "normalized", "objections", "parameters", "params",
+    "prevents", "rejected", "seconds", "sha256",
 }  # fmt: skip
 COMMANDS = {
     "synth": "synth -o log.tsv --users 300 --seed 7",

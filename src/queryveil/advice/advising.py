@@ -60,7 +60,7 @@ def advise(
         ledger: Name or folder of the ledger; else it is beside the log.
         options: How the log is read.
 
-    Where an answer is missing, the protected choice is assumed, and the result says so.
+    Where an answer is missing, the protected choice is assumed, and the result lists it.
 
     >>> advice = advise(recipient="public", purpose="trends", users=1_000)
     >>> advice.release
@@ -193,13 +193,15 @@ def _list_warnings(answers: Answers) -> Iterator[str]:
 
 def _list_alternatives(answers: Answers, evaluation: Evaluation) -> Iterator[str]:
     """Yield what else can be done if nothing is proposed."""
-    needed = [one.users_needed for one in evaluation.excluded if one.users_needed]
+    needed = [entry.users_needed for entry in evaluation.excluded if entry.users_needed]
     if needed:
         yield (
             f"Collect a longer period or more users: with about {min(needed):,} users a release "
             "would be proposed."
         )
-    if not answers.has_taxonomy and any("taxonomy" in one.because for one in evaluation.excluded):
+    if not answers.has_taxonomy and any(
+        "taxonomy" in entry.because for entry in evaluation.excluded
+    ):
         yield "Import a taxonomy in the language of the queries: `import_taxonomy()`."
     for text, other in _other_answers(answers):
         methods = [chosen.method.name for chosen in evaluate(other).proposed]
@@ -217,7 +219,7 @@ def _other_answers(answers: Answers) -> Iterator[tuple[str, Answers]]:
     if answers.recipient == "public":
         never = ASSUMED_NEVER["partner"]
         yield (
-            "Give the data to a partner who is bound by contract, not to the public",
+            "Share the data with a partner who is bound by contract, not with the public",
             replace(answers, recipient="partner", never=never),
         )
     elif not set(answers.never) <= set(groups):

@@ -68,7 +68,7 @@ NEVER = Question(
 QUESTIONS = (RECIPIENT, PURPOSE, NEVER)
 USERS_QUESTION = "About how many users does the log have? (a public figure, not counted in the log)"
 LANGUAGE_QUESTION = "In which language are the queries?"
-# What must never happen if nobody says: the wider the circle of recipients, the more.
+# What must never happen, if the data owner does not answer: the more recipients, the more.
 ASSUMED_NEVER: Mapping[Recipient, tuple[Never, ...]] = {
     "public": NEVERS,
     "partner": ("identify-a-user", "reveal-a-rare-query"),
@@ -121,8 +121,8 @@ class Answers(Record):
         >>> Answers.of(recipient="team", users=5_000).assumed
         ('purpose', 'language', 'never')
         """
-        given: dict[str, object] = {"recipient": recipient, "purpose": purpose, "users": users}
-        given |= {"language": language, "never": never}
+        values = (recipient, purpose, users, language, never)
+        names = ("recipient", "purpose", "users", "language", "never")
         to: Any = parse_choice(RECIPIENT, recipient or ASSUMED_RECIPIENT)
         what: Any = parse_choice(PURPOSE, purpose or ASSUMED_PURPOSE)
         return cls(
@@ -132,8 +132,13 @@ class Answers(Record):
             language=(language or ASSUMED_LANGUAGE).strip().lower(),
             never=ASSUMED_NEVER[to] if never is None else parse_never(never),
             taxonomy=taxonomy,
-            assumed=tuple(name for name, value in given.items() if value is None),
+            assumed=tuple(name for name, value in zip(names, values, strict=True) if value is None),
         )
+
+
+def assumed_never(recipient: str) -> tuple[Never, ...]:
+    """Return what must never happen, if the data owner does not answer."""
+    return next((never for name, never in ASSUMED_NEVER.items() if name == recipient), NEVERS)
 
 
 def parse_choice(question: Question, value: str) -> str:

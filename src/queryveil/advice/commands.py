@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from ..core.parameters import Parameter
 from ..core.records import Scalar
@@ -61,9 +60,9 @@ class LogSource:
         return cls(paths, options_typed, keywords, ledger)
 
 
-def _changed_options(options: ReadOptions) -> dict[str, Any]:
+def _changed_options(options: ReadOptions) -> dict[str, object]:
     default = ReadOptions()
-    values = {one.name: getattr(options, one.name) for one in fields(options)}
+    values = {declared.name: getattr(options, declared.name) for declared in fields(options)}
     return {
         name: value
         for name, value in values.items()
@@ -71,12 +70,12 @@ def _changed_options(options: ReadOptions) -> dict[str, Any]:
     }
 
 
-def _options_of(log: QueryLog) -> dict[str, Any]:
+def _options_of(log: QueryLog) -> dict[str, object]:
     """Return the options with which a log was read, from its fingerprint."""
     stored = json.loads(log.options_fingerprint or "{}")
     stored["columns"] = dict(stored.get("columns", ()))
     default = ReadOptions()
-    known = {one.name for one in fields(default)} - {"may_stop", "exclude_users"}
+    known = {declared.name for declared in fields(default)} - {"may_stop", "exclude_users"}
     return {
         name: value
         for name, value in stored.items()
@@ -84,7 +83,7 @@ def _options_of(log: QueryLog) -> dict[str, Any]:
     }
 
 
-def _option_words(name: str, value: Any) -> tuple[str, ...]:
+def _option_words(name: str, value: object) -> tuple[str, ...]:
     """Return an option as it is typed.
 
     >>> _option_words("columns", {"user": "uid", "query": "q"})
@@ -101,12 +100,12 @@ def _option_words(name: str, value: Any) -> tuple[str, ...]:
         return option, "EXCLUDED"
     if value == "\t":
         return option, "tab"
-    if name in ("sample_users", "max_rejected") and value < 1:
+    if isinstance(value, float) and value < 1:  # of all users, or of all rows
         return option, f"{value * 100:g}%"
     return option, f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _source_of(name: str, value: Any) -> str:
+def _source_of(name: str, value: object) -> str:
     if name == "exclude_users":
         return "excluded"  # never the names of users
     return repr(value.isoformat() if isinstance(value, date) else value)

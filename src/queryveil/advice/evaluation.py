@@ -11,7 +11,7 @@ from ..release.guarantee import standing_of
 from .answers import Answers
 from .commands import LogSource, name_method, write_commands, write_python
 from .figures import shipped_figures
-from .promises import prevented_by
+from .preventions import prevented_by
 from .result import Exclusion, Proposal, Verdict
 from .rules import FEWEST_QUERIES, MAX_PROPOSALS, RULES, Rule
 from .strength import Chosen, choose, expected_queries, private_methods, users_for_queries

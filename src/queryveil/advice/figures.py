@@ -48,7 +48,7 @@ def measures_for(answers: Answers) -> tuple[Measure, ...]:
     """Return the measures for a purpose, in the language and the taxonomy of the answers."""
     specs = (*MEASURES_OF[answers.purpose], RISK)
     measures = (_with_language(parse_measure(spec), answers) for spec in specs)
-    return tuple(one for one in measures if one is not None)
+    return tuple(measure for measure in measures if measure is not None)
 
 
 def _with_language(measure: Measure, answers: Answers) -> Measure | None:

@@ -136,7 +136,6 @@ class Advice(Record):
         look: What was seen in the log; None if it was not read.
     """
 
-    shown = ("release", "proposals")
     schema_number = 1
 
     release: Verdict
@@ -148,6 +147,10 @@ class Advice(Record):
     instead: tuple[str, ...]
     warnings: tuple[str, ...]
     look: Look | None
+
+    def __repr__(self) -> str:
+        titles = "; ".join(proposal.title for proposal in self.proposals) or "no proposal"
+        return f"Advice(release: {self.release}; {titles})"
 
     def __str__(self) -> str:
         from .text import describe  # noqa: PLC0415  (it reads these classes)

@@ -4,7 +4,7 @@
 answers. Its method is then proposed unless one of these three reasons excludes it, which `advise`
 states with its result:
 
-1. it could break something that must never happen (`promises.py`, by the guarantee alone);
+1. it could break something that must never happen (`preventions.py`, by the guarantee alone);
 2. it needs a taxonomy of the queries' language, and there is none;
 3. so few users leave too little (`strength.py`, by forecasts and shipped figures alone).
 

@@ -102,9 +102,9 @@ def _describe_ranges(advice: Advice) -> Iterator[str]:
         return
     yield ""
     yield "By the number of users"
-    for one in advice.by_users:
-        methods = ": " + ", ".join(one.methods) if one.methods else ""
-        yield from _wrap(f"{one.release}{methods}", "  ", f"{one.from_users:,} or more: ")
+    for entry in advice.by_users:
+        methods = ": " + ", ".join(entry.methods) if entry.methods else ""
+        yield from _wrap(f"{entry.release}{methods}", "  ", f"{entry.from_users:,} or more: ")
 
 
 def _describe_list(title: str, texts: tuple[str, ...] | list[str]) -> Iterator[str]:

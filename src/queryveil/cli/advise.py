@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,6 @@ from rich.console import Console
 from ..advice.advising import give_advice
 from ..advice.answers import (
     ASSUMED_LANGUAGE,
-    ASSUMED_NEVER,
     LANGUAGE_QUESTION,
     NEVER,
     NEVERS,
@@ -24,6 +22,7 @@ from ..advice.answers import (
     USERS_QUESTION,
     Answers,
     Question,
+    assumed_never,
     parse_choice,
     parse_never,
 )
@@ -63,7 +62,18 @@ class NamedLog:
         return value
 
 
-def _build_named_log(values: dict[str, Any], typed: set[str]) -> NamedLog:
+@dataclass(frozen=True)
+class Asked:
+    """The answers of the options and of the terminal; None where there is none."""
+
+    recipient: str | None
+    purpose: str | None
+    users: int | None
+    language: str | None
+    never: str | list[str] | None
+
+
+def _build_named_log(values: dict[str, object], typed: set[str]) -> NamedLog:
     """Return the log, and those of its options that are not defaults, as they are typed."""
     options = []
     for declared in optional_log_options.options():
@@ -72,7 +82,8 @@ def _build_named_log(values: dict[str, Any], typed: set[str]) -> NamedLog:
             option = "--" + declared.name.replace("_", "-")
             options.append((option,) if value is True else (option, str(value)))
     arguments = optional_log_options.make(values, typed)
-    return NamedLog(arguments, tuple(options), values["exclude_users"])
+    excluded = values["exclude_users"]
+    return NamedLog(arguments, tuple(options), excluded if isinstance(excluded, Path) else None)
 
 
 _named_log = OptionGroup("log", optional_log_options.options, _build_named_log)
@@ -129,12 +140,11 @@ def advise(
     ] = None,
 ) -> None:
     """Recommend methods and parameters, or advise against a release; spends nothing."""
-    given: dict[str, Any] = {"recipient": recipient, "purpose": purpose, "users": users}
-    given |= {"language": language, "never": never or None}
+    asked = Asked(recipient, purpose, users, language, never or None)
     if screen.answers:
-        given = _ask_missing(screen, given)
+        asked = _ask_missing(screen, asked)
         look = _ask_look(screen) if look is None and log.arguments.paths else look
-    answers = Answers.of(**given, taxonomy=taxonomy)
+    answers = Answers.of(**vars(asked), taxonomy=taxonomy)
     if look:
         log.arguments.check_named()
     advice = give_advice(
@@ -159,29 +169,28 @@ def _print(console: Console, text: str) -> None:
     console.print(rest, soft_wrap=True)
 
 
-def _ask_missing(screen: Terminal, given: Mapping[str, Any]) -> dict[str, Any]:
+def _ask_missing(screen: Terminal, asked: Asked) -> Asked:
     """Ask the questions that no option answers, one by one; the default is the safe answer."""
-    answers = dict(given)
-    for question in (RECIPIENT, PURPOSE):
-        if answers[question.name] is None:
-            answers[question.name] = _ask(screen, question, next(iter(question.choices)))
-    if answers["users"] is None:
-        answers["users"] = typer.prompt(USERS_QUESTION, type=int, err=True)
-    if answers["language"] is None:
-        answers["language"] = typer.prompt(LANGUAGE_QUESTION, default=ASSUMED_LANGUAGE, err=True)
-    if answers["never"] is None:
-        recipient: Any = parse_choice(RECIPIENT, answers["recipient"])
-        answers["never"] = _ask(screen, NEVER, ",".join(ASSUMED_NEVER[recipient]))
-    return answers
+    recipient = parse_choice(RECIPIENT, asked.recipient or _ask(screen, RECIPIENT))
+    return Asked(
+        recipient=recipient,
+        purpose=asked.purpose or _ask(screen, PURPOSE),
+        users=asked.users or typer.prompt(USERS_QUESTION, type=int, err=True),
+        language=asked.language
+        or typer.prompt(LANGUAGE_QUESTION, default=ASSUMED_LANGUAGE, err=True),
+        never=asked.never or _ask(screen, NEVER, ",".join(assumed_never(recipient))),
+    )
 
 
-def _ask(screen: Terminal, question: Question, default: str) -> str:
+def _ask(screen: Terminal, question: Question, default: str | None = None) -> str:
     """Ask a question until the answer is one of its choices."""
     screen.err.print(f"\n[bold]{question.text}[/]")
     for name, text in question.choices.items():
         screen.err.print(f"  {name}: {text}", soft_wrap=True)
     while True:
-        answer: str = typer.prompt(question.name, default=default, err=True)
+        answer: str = typer.prompt(
+            question.name, default=default or next(iter(question.choices)), err=True
+        )
         try:
             if question is NEVER:
                 parse_never(answer)

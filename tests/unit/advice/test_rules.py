@@ -10,7 +10,7 @@ import pytest
 
 from queryveil.advice.answers import NEVERS, PURPOSES, RECIPIENTS, Answers
 from queryveil.advice.evaluation import Evaluation, Observed, evaluate
-from queryveil.advice.promises import prevented_by
+from queryveil.advice.preventions import prevented_by
 from queryveil.advice.rules import (
     FEWEST_QUERIES,
     MAX_PROPOSALS,
@@ -80,7 +80,7 @@ def test_every_method_parses_from_its_spec() -> None:
 
 
 def test_nothing_that_must_never_happen_is_left_open() -> None:
-    """By the guarantee itself, which `promises.py` reads too, but here in other words."""
+    """By the guarantee itself, which `preventions.py` reads too, but here in other words."""
     for answers, chosen in all_proposals():
         guarantee, never = chosen.method.guarantee(), set(answers.never)
         private = guarantee.model in ("pure-dp", "approx-dp")
