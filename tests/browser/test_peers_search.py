@@ -52,7 +52,7 @@ def free_ports() -> dict[str, str]:
 
 def commands() -> str:
     text = (ROOT / "docs/how-to/peers-node.md").read_text("utf-8")
-    (found,) = re.findall(r"^```(?:sh)?\n(queryveil peers node invite.*?)^```", text, re.M | re.S)
+    (found,) = re.findall(r"^```console\n(queryveil peers node invite.*?)^```", text, re.M | re.S)
     return found
 
 

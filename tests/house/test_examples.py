@@ -8,16 +8,15 @@ import importlib.util
 import json
 import pkgutil
 import re
-import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import queryveil
+from page_commands import blocks
 
 REPO = Path(__file__).parents[2]
 MODULES = sorted(
@@ -37,10 +36,6 @@ def test_there_are_docstring_examples() -> None:
     modules = map(importlib.import_module, MODULES)
     found = sum(len(t.examples) for m in modules for t in doctest.DocTestFinder().find(m))
     assert found > 30
-
-
-def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
 
 
 WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
@@ -85,24 +80,6 @@ def told(folders: dict[Path, Path]) -> dict[str, str]:
 def test_python_in_pages(page: Path, folders: dict[Path, Path], told: dict[str, str]) -> None:
     """The Python of a page runs from top to bottom."""
     assert str(folders[page]) not in told, told[str(folders[page])]
-
-
-def test_commands_in_the_readme(
-    cli: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The commands of the README's five-minute start run as they stand, in their order.
-
-    Only the log has fewer users: nothing here looks at what comes out.
-    """
-    lines = "\n".join(blocks(REPO / "README.md", "sh")).splitlines()
-    commands = [line.split(" #")[0].strip() for line in lines if line.startswith("queryveil ")]
-    assert len(commands) >= 6
-    assert commands[0].count("--users 1000") == 1
-    commands[0] = commands[0].replace("--users 1000", "--users 200")
-    monkeypatch.setenv("COLUMNS", "100")
-    for command in commands:
-        code, _, err = cli(*shlex.split(command)[1:])
-        assert code == 0, f"{command}\n{err}"
 
 
 def generated_pages() -> set[Path]:
