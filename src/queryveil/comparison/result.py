@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from ..core.extras import import_extra
+from ..core.notebook import NotebookTable, NotebookView
+from ..core.pandas_output import to_pandas
 from ..core.randomness import RandomSource
 from ..core.records import Json, Record, Scalar, json_field
 from ..errors import UsageError
@@ -201,14 +202,33 @@ class Comparison(Record):
 
     def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
         """Return the rows as a `pandas.DataFrame`, as `to_polars` does."""
-        pandas = import_extra("pandas", "a table of pandas", of="pandas")
-        return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
+        return to_pandas(self.to_polars())
+
+    def notebook_view(self) -> NotebookView:
+        """Return what a notebook shows: the mean of each measure, for each run of a method."""
+        runs: dict[tuple[str, str], dict[str, list[float]]] = {}
+        for row in self.rows:
+            swept = ", ".join(f"{name}={value}" for name, value in row.params.items())
+            values = runs.setdefault((row.label.partition(":")[0], swept), {})
+            if row.value is not None:
+                values.setdefault(row.measure, []).append(row.value)
+        titles = (f"{spec.partition(':')[0]} ({of.kind})" for spec, of in self.measures.items())
+        cells = tuple(
+            (*run, *(_mean(values.get(spec, ())) for spec in self.measures))
+            for run, values in runs.items()
+        )
+        table = NotebookTable("Means of all runs", ("method", "swept", *titles), cells)
+        return NotebookView("Comparison", tables=(table,), notes=self.notes, is_private=True)
 
     def write(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write table, figures and page into a folder that only the data owner can read."""
         from .writing import write_comparison  # noqa: PLC0415  (the page needs this module)
 
         return write_comparison(self, Path(folder), overwrite)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 def _params_column(name: str, values: Sequence[Scalar]) -> pl.Series:

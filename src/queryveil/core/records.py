@@ -43,6 +43,7 @@ from typing import (
 )
 
 from ..errors import QueryveilError, VerificationError
+from .notebook import Cell, NotebookShown, NotebookView
 
 Scalar: TypeAlias = str | int | float | bool | None
 # What `json` reads and writes: its values have any type until a record has checked them.
@@ -106,7 +107,7 @@ def json_field(*, flat: bool = False, optional: bool = False, **kwargs: Any) -> 
 
 
 @dataclass(frozen=True, repr=False)
-class Record:
+class Record(NotebookShown):
     """The base class of typed results."""
 
     # The fields that `repr` shows: never names of users, queries or arrays.
@@ -125,6 +126,16 @@ class Record:
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.shown)
         return f"{type(self).__name__}({values})"
+
+    def notebook_view(self) -> NotebookView | None:
+        """Return what a notebook shows: the fields that `repr` shows."""
+        if not self.shown:
+            return None
+        values = ((name, getattr(self, name)) for name in self.shown)
+        facts = ((name.replace("_", " "), _to_cell(value)) for name, value in values)
+        return NotebookView(
+            type(self).__name__, tuple(fact for fact in facts if fact[1] is not None)
+        )
 
     def to_dict(self) -> JsonObject:
         """Return the JSON form, with the keys in the order of the fields."""
@@ -178,6 +189,12 @@ def to_json_value(value: Any) -> Any:  # noqa: PLR0911  (one case a type)
     if isinstance(value, Fraction | Path):
         return str(value)
     raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+def _to_cell(value: Any) -> Cell:
+    if isinstance(value, Enum):
+        return str(value.value)
+    return value if value is None or isinstance(value, str | bool | int | float) else str(value)
 
 
 def _is_empty(value: Any) -> bool:

@@ -18,8 +18,11 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
+import polars as pl
+
+from ..core.pandas_output import to_pandas
 from ..core.records import Json
 from ..dp.budget import check_delta, check_epsilon
 from ..dp.losses import RELATIONS, Loss, Relation
@@ -42,6 +45,7 @@ from .limits import COMPOSITIONS, Budget, Composition, Limit
 from .state import Book, warnings_of
 from .store import START, ChainHead, EventStore, chain_error
 from .streams import ReleaseStream, build_stream, check_latest, find_stream
+from .tables import entries_to_polars
 from .validation import entry_cost, require_text, reservation_event
 
 
@@ -231,6 +235,14 @@ class Ledger:
         """Return all entries, the oldest first."""
         with self._transaction("read"):
             return list(self._book.entries)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return one row per entry; epsilon and delta as the nearest floats."""
+        return entries_to_polars(self.entries())
+
+    def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
+        """Return a `pandas.DataFrame`, as `to_polars` does."""
+        return to_pandas(self.to_polars())
 
     def stream(self, release_digest: str) -> ReleaseStream | None:
         """Return the stream of a release by the digest of its public card; None if unknown."""

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+import polars as pl
+
+from ..core.pandas_output import to_pandas
 from ..core.records import Record, json_field
 from ..dp.budget import format_exact
 from ..dp.losses import RELATIONS, Relation
 from .entries import LedgerEntry
 from .ledger import Ledger
 from .limits import Budget, Limit
+from .tables import entries_to_polars
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +70,14 @@ class LedgerSummary(Record):
     limit: Limit | None
     left: BudgetAmounts | None
     warnings: tuple[str, ...]
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return one row per entry; epsilon and delta as the nearest floats."""
+        return entries_to_polars(self.entries or ())
+
+    def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
+        """Return a `pandas.DataFrame`, as `to_polars` does."""
+        return to_pandas(self.to_polars())
 
 
 def summarize_ledger(ledger: Ledger, *, with_entries: bool) -> LedgerSummary:

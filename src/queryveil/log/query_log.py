@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ..core.notebook import NotebookShown, NotebookView
 from ..core.pandas_output import to_pandas
 from ..core.randomness import RandomSource
 from ..engine.operations import (
@@ -100,7 +101,7 @@ def categorical_encoder() -> Callable[[pl.DataFrame], pl.DataFrame]:
 
 
 @dataclass(frozen=True)
-class QueryLog:
+class QueryLog(NotebookShown):
     """A query log with the columns user, query, time, rank and url.
 
     `user`, `query` and `url` are dictionary-encoded (Polars' Categorical), so that counts and
@@ -178,6 +179,17 @@ class QueryLog:
     def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
         """Return all rows as a `pandas.DataFrame`, as `to_polars` does."""
         return to_pandas(self.to_polars())
+
+    def notebook_view(self) -> NotebookView:
+        """Return what a notebook shows: how the log was read, and no row or figure of it."""
+        formats = ", ".join(sorted({source.format for source in self.sources}))
+        source = f"{len(self.sources):,} files ({formats})" if self.sources else "memory"
+        facts = [("columns", ", ".join(COLUMNS)), ("read from", source), ("engine", self.engine)]
+        days = [("first day", self.since), ("last day", self.until)]
+        facts += [(name, str(day)) for name, day in days if day is not None]
+        facts += [("users", "a sample")] * self.sampled
+        note = "profile(log) shows its figures, and log.accounting the outcome of every row."
+        return NotebookView("QueryLog", tuple(facts), notes=(note,))
 
     @classmethod
     def from_clean_frame(cls, table: pl.DataFrame) -> QueryLog:

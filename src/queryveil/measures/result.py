@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+import polars as pl
+
+from ..core.notebook import NotebookTable, NotebookView
+from ..core.pandas_output import to_pandas
 from ..core.records import Json, Record, json_field
 
 # The titles of baselines in charts and texts, in their order; others have their name as a title.
@@ -97,6 +101,10 @@ class MeasureResult(Record):
             parts.append(f"baseline {', '.join(pairs)}")
         return f"MeasureResult({'; '.join(parts)})"
 
+    def notebook_view(self) -> NotebookView:
+        """Return what a notebook shows: the value and what is needed to interpret it."""
+        return _view_results("MeasureResult", [self], ())
+
 
 @dataclass(frozen=True, repr=False)
 class MeasureResults(Record, Mapping[str, MeasureResult]):
@@ -119,3 +127,57 @@ class MeasureResults(Record, Mapping[str, MeasureResult]):
 
     def __repr__(self) -> str:
         return f"MeasureResults({self.method}: {', '.join(map(repr, self.measures.values()))})"
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return one row per measure, with its value, unit and interval and its baselines."""
+        results = list(self.measures.values())
+        names = sort_baselines(name for result in results for name in result.baselines)
+        intervals = [result.interval for result in results]
+        return pl.DataFrame(
+            [
+                pl.Series("measure", list(self.measures), pl.String),
+                pl.Series("kind", [result.kind for result in results], pl.String),
+                pl.Series("value", [result.value for result in results], pl.Float64),
+                pl.Series("low", [each and each.low for each in intervals], pl.Float64),
+                pl.Series("high", [each and each.high for each in intervals], pl.Float64),
+                pl.Series("unit", [result.unit for result in results], pl.String),
+                pl.Series("better", [result.better for result in results], pl.String),
+                *(
+                    pl.Series(name, [each.baselines.get(name) for each in results], pl.Float64)
+                    for name in names
+                ),
+                pl.Series("skipped", [result.skipped_because for result in results], pl.String),
+            ]
+        )
+
+    def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
+        """Return a `pandas.DataFrame`, as `to_polars` does."""
+        return to_pandas(self.to_polars())
+
+    def notebook_view(self) -> NotebookView:
+        """Return what a notebook shows: each value, and what is needed to interpret it."""
+        title = f"MeasureResults of {self.method}"
+        return _view_results(title, list(self.measures.values()), self.notes)
+
+
+def _view_results(
+    title: str, results: Sequence[MeasureResult], notes: tuple[str, ...]
+) -> NotebookView:
+    rows = tuple(
+        (
+            result.measure.partition(":")[0],  # parameters may be paths
+            result.kind,
+            result.value,
+            f"{result.unit}; {result.better} is better",
+            ", ".join(
+                f"{baseline_title(name)} {result.baselines[name]:,.4g}"
+                for name in sort_baselines(result.baselines)
+            ),
+        )
+        for result in results
+        if result.value is not None
+    )
+    skipped = sum(result.value is None for result in results)
+    table = NotebookTable("Measures", ("measure", "kind", "value", "unit", "baselines"), rows)
+    without = (f"{skipped} measures have no value; see `skipped_because`.",) * bool(skipped)
+    return NotebookView(title, tables=(table,), notes=(*without, *notes), is_private=True)

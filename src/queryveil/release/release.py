@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .._version import __version__
-from ..core.extras import import_extra
+from ..core.notebook import NotebookShown, NotebookTable, NotebookView
+from ..core.pandas_output import to_pandas
 from ..core.progress import NoProgress, Progress, peak_memory_mb
 from ..core.records import Scalar
 from ..core.registry import Distribution
-from ..errors import UsageError
+from ..errors import UsageError, did_you_mean
 from ..ledger.reservation import Reservation
 from ..log.query_log import QueryLog
 from .cards import (
@@ -25,6 +26,7 @@ from .cards import (
     PublicCard,
     public_figures,
 )
+from .explanations import explain_guarantee
 from .guarantee import Guarantee, Standing, standing_of
 from .noise import CountNoise, NoiseDescription, describe_noise
 
@@ -36,7 +38,7 @@ _UNSEARCHED = "nobody looked for identifiers: the method was run by itself"
 
 
 @dataclass(frozen=True, repr=False)
-class Release:
+class Release(NotebookShown):
     """A protected log with its guarantee.
 
     A release has a log, or tables, or both. Always
@@ -118,8 +120,36 @@ class Release:
 
     def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
         """Return the released log as a `pandas.DataFrame`, as `to_polars` does."""
-        pandas = import_extra("pandas", "a table of pandas", of="pandas")
-        return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
+        return to_pandas(self.to_polars())
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return a released table of statistics, such as "queries", by its name.
+
+        Raises:
+            UsageError: There is no such table; the hint has a similar name.
+        """
+        if name not in self.tables:
+            raise UsageError(
+                f'this release has no table "{name}"', hint=did_you_mean(name, self.tables)
+            )
+        return self.tables[name]
+
+    def notebook_view(self) -> NotebookView:
+        """Return what a notebook shows: method, guarantee and standing, and no row or figure."""
+        meaning, against = explain_guarantee(self.guarantee), self.standing.because
+        facts = [("method", self.method), ("guarantee", self.guarantee.statement)]
+        facts += [("which means", meaning)] * (meaning is not None)  # type: ignore[list-item]
+        facts += [("standing", self.standing.level.value)]
+        facts += [("not for publication because", "; ".join(against))] * bool(against)
+        tables = ", ".join(f'table("{name}")' for name in self.tables)
+        data = ["to_pandas(), to_polars()"] * (self.log is not None) + [tables] * bool(tables)
+        parameters = tuple((name, value) for name, value in self.parameters.items())
+        return NotebookView(
+            "Release",
+            (*facts, ("data", "; ".join(data))),
+            (NotebookTable("Parameters", ("parameter", "value"), parameters),) * bool(parameters),
+            (*self.warnings, *self.notes),
+        )
 
     def write(
         self,

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import polars as pl
+
+from ..core.notebook import Cell, NotebookTable, NotebookView
+from ..core.pandas_output import to_pandas
 from ..core.records import Record, json_field
 from ..log.accounting import RowCounts
 
@@ -121,3 +126,55 @@ class LogProfile(Record):
     columns: Mapping[str, Mapping[str, str]]
     formats: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the figures of size and risk as a table: part, figure, value."""
+        rows = [(part, name, float(value)) for part, name, value in self._figures()]
+        schema = {"part": pl.String, "figure": pl.String, "value": pl.Float64}
+        return pl.DataFrame(rows, schema, orient="row")
+
+    def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
+        """Return a `pandas.DataFrame`, as `to_polars` does."""
+        return to_pandas(self.to_polars())
+
+    def _figures(self) -> list[tuple[str, str, int | float]]:
+        numbers = [
+            (part, name, value)
+            for part, record in (("size", self.size), ("risks", self.risks))
+            for name, value in vars(record).items()
+            if isinstance(value, int | float)
+        ]
+        counted = [
+            ("identifiers", f"{kind}_{unit}", getattr(count, unit))
+            for kind, count in self.risks.identifiers.items()
+            for unit in ("queries", "users")
+        ]
+        return [*numbers, *counted]
+
+    def notebook_view(self) -> NotebookView:
+        """Return what a notebook shows: size and risks, without any query."""
+        size, risks = self.size, self.risks
+        facts: tuple[tuple[str, Cell], ...] = (
+            ("rows", size.kept_rows),
+            ("users", size.users),
+            ("distinct queries", size.queries),
+            ("clicks", size.clicks),
+            ("from", size.first),
+            ("to", size.last),
+            ("users with a query that nobody else sent", risks.users_with_unique_query),
+            ("as a fraction of all users", risks.users_with_unique_query_fraction),
+            ("users with a query that fewer than 5 sent, fraction",
+             risks.users_with_rare_query_fraction),
+        )  # fmt: skip
+        counted = tuple(
+            (count.title, count.queries, count.users)
+            for count in risks.identifiers.values()
+            if count.queries
+        )
+        topics = () if self.topics is None else tuple(self.topics.fractions.items())
+        tables = (
+            NotebookTable("Identifiers", ("kind", "queries", "users"), counted),
+            NotebookTable("Topics", ("topic", "fraction"), topics),
+        )
+        shown = tuple(table for table in tables if table.rows)
+        return NotebookView("LogProfile", facts, shown, self.notes, is_private=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Unpack, overload
 
+from ..core.notebook import Cell, NotebookTable, NotebookView
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
 from ..core.records import Record, Scalar
@@ -15,6 +16,7 @@ from ..log.screening import check_setting, screen
 from ..methods.base import Method
 from ..methods.forecast import Alternative, Forecast
 from ..release.cards import PrivateCard
+from ..release.explanations import explain_guarantee
 from ..release.guarantee import Guarantee, Level, Standing, standing_of
 from .anonymization import anonymize, run_screened
 from .budget import DATA_ACCESS_NOTE, is_differentially_private, note_look, record_data_access
@@ -49,6 +51,35 @@ class Plan(Record):
     preview: PrivateCard | None = None
     alternatives: tuple[Alternative, ...] = ()
     data_access: str | None = None
+
+    def notebook_view(self) -> NotebookView:
+        """Return what a notebook shows: the guarantee, and a forecast or exact figures."""
+        meaning, card = explain_guarantee(self.guarantee), self.preview
+        facts: list[tuple[str, Cell]] = [
+            ("method", self.method),
+            ("guarantee", self.guarantee.statement),
+            ("which means", meaning),
+            ("standing", self.standing.value),
+            ("expected users", self.expected_users),
+        ]
+        if self.forecast is not None:
+            facts += [(fact.description, fact.value) for fact in self.forecast.facts]
+            if (expected := self.forecast.expected) is not None:
+                facts.append(("expected queries", expected.queries))
+        if card is not None:
+            facts += [("rows of the log", card.input.rows), ("released rows", card.output.rows)]
+        kept = tuple(
+            (f"{each.parameter}={each.value}", each.queries, each.rows, each.fraction)
+            for each in self.alternatives
+        )
+        table = NotebookTable("Other values", ("value", "queries", "rows", "fraction"), kept)
+        return NotebookView(
+            "Plan",
+            tuple((name, value) for name, value in facts if value is not None),
+            (table,) * bool(kept),
+            (*self.not_release_grade_because, *self.warnings),
+            is_private=card is not None or bool(kept),
+        )
 
 
 @overload
