@@ -30,6 +30,7 @@ from specs import built_in_methods, small_spec
 TIMES = [
     "2006-03-01 10:00:05", "2006-03-01T10:00:05Z", "1.3.2006 10:00", "01/02/2006", "13/02/2006",
     "02/13/2006", "1141207205", "1141207205000", "060301100005", "20060301100005", "2006-03-01",
+    "18.11.2026 07:01:22", "18.11.2026, 07:01", "11.18.2026", "2006-03-01T10:00Z",
     "soon", "", "9" * 40, "1.141207205E9", "2006/03/01 10:00:05",
 ]  # fmt: skip
 QUERIES = [
@@ -37,7 +38,7 @@ QUERIES = [
     "a\rb", "", "-", "caf\u00e9", "\u6771\u4eac", "x" * 70_000, "query", "user", "{", "}{", "nan",
     "\x01\x02\x03", "\ufeff", "'", '""', "\\", "\\u0000", "NaN", "a\x00b",
 ]  # fmt: skip
-RANKS = ["", "1", "3.0", "first", "-1", " 2 "]
+RANKS = ["", "1", "3.0", "first", "-1", " 2 ", "0"]
 cells = st.tuples(st.sampled_from(QUERIES), st.sampled_from(TIMES), st.sampled_from(RANKS))
 FIELDS = ("user", "query", "time", "rank")
 Row = tuple[str, ...]
@@ -108,10 +109,25 @@ def ubi_of(rows: list[Row]) -> bytes:
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
+def german_of(rows: list[Row]) -> bytes:
+    """As Excel writes it: a mark, semicolons, date and time of day in two columns."""
+    split = [(user, query, *_split(time), rank) for user, query, time, rank in rows]
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=";", lineterminator="\r\n")
+    writer.writerows([("Kunde", "Suchbegriff", "Datum", "Uhrzeit", "Rang"), *split])
+    return ("sep=;\r\n" + out.getvalue()).encode("utf-8-sig")
+
+
+def _split(time: str) -> tuple[str, str]:
+    date, _, clock = time.partition(" ")
+    return date, clock
+
+
 NUMBERED = {"user": "1", "query": "2", "time": "3", "rank": "4"}
 FORMATS: dict[str, tuple[str, Callable[[list[Row]], bytes], dict[str, Any]]] = {
     "csv": ("log.csv", csv_of, {}),
     "csv, semicolon": ("log.csv", lambda rows: csv_of(rows, ";"), {}),
+    "csv, German": ("export.csv", german_of, {}),
     "csv without header": (
         "log.csv",
         lambda rows: csv_of(rows, header=False),
@@ -181,6 +197,40 @@ def test_rows_of_a_new_user_change_no_other_row(tmp_path_factory, form, rows, ne
         patch.setattr(source, "BLOCK", block)
         patch.setattr(parquet, "_child", decoded_here)
         assert kept(path, write(with_her), **more) == kept(path, write(log), **more)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    rows=st.lists(st.tuples(st.sampled_from(["7", "8", "9"]), cells), min_size=1, max_size=8),
+    file=st.one_of(
+        st.lists(cells, max_size=4).map(lambda own: csv_of([("new", *cell) for cell in own])),
+        st.sampled_from([b"", b"PAR1", b"\x1f\x8b", b"\xff\xfe", b"who\n", b'{"query": 1}', b"\0"]),
+        st.binary(max_size=40),
+    ),
+    ending=st.sampled_from(["csv", "tsv", "jsonl", "txt", "csv.gz", "parquet", "excite", "xlsx"]),
+)
+def test_the_file_of_a_new_user_changes_no_other_row(tmp_path_factory, rows, file, ending):
+    """One file per user: whatever theirs holds and is called, it stops nothing."""
+    folder = tmp_path_factory.mktemp("users")
+    for user in {user for user, _ in rows}:
+        own = [(owner, *cell) for owner, cell in rows if owner == user]
+        (folder / f"{user}.csv").write_bytes(csv_of(own))
+    options: dict[str, Any] = {"columns": {"user": "@file-name"}, "may_stop": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        read = []
+        for content in (None, file):
+            if content is not None:
+                (folder / f"new.{ending}").write_bytes(content)
+            log = qv.read_log(folder, **options, since="1990-01-01").local_frame
+            log = log.with_columns(pl.col("user").cast(pl.String))
+            read.append(
+                log.filter(pl.col("user") != "new")
+                .sort("user", maintain_order=True)
+                .collect()
+                .rows()
+            )
+    assert read[0] == read[1]
 
 
 def test_two_rows_of_one_user_do_not_turn_months_and_days(tmp_path):

@@ -37,6 +37,7 @@ _COMMANDS = {
     "profile()": "profile",
     "set_ledger_limit()": "ledger limit",
 }
+_SHELL_SIGNS = frozenset(" ;|&")  # a shell would not hand these on as they are
 # Flags whose name is not that of the keyword with "no-".
 _NEGATED = {"include_mapping": "--no-mapping"}
 
@@ -80,7 +81,7 @@ def _format_value(value: str) -> str:
         return value
     if isinstance(literal, dict):
         return ",".join(f"{key}={item}" for key, item in literal.items())
-    return f'"{literal}"' if " " in str(literal) else str(literal)
+    return f'"{literal}"' if _SHELL_SIGNS.intersection(str(literal)) else str(literal)
 
 
 @cache

@@ -48,10 +48,13 @@ def print_profile(console: Console, profile: LogProfile) -> None:
 def _print_size(console: Console, profile: LogProfile) -> None:
     table, size, accounting = _grid("What is in this log"), profile.size, profile.accounting
     table.add_row("rows read", f"{accounting.rows:,}", ", ".join(profile.formats))
-    for columns in profile.columns.values():
-        if columns:
-            pairs = ", ".join(f"{ours}={theirs}" for ours, theirs in columns.items())
-            table.add_row("columns used", "", sanitize(pairs))
+    mappings = [
+        ", ".join(f"{ours}={theirs}" for ours, theirs in columns.items())
+        for columns in profile.columns.values()
+        if columns
+    ]
+    for pairs in dict.fromkeys(mappings):  # files may have the same
+        table.add_row("columns used", "", sanitize(pairs))
     for change in ("dropped", "rejected", "normalized"):
         for reason, number in getattr(accounting, change).items():
             table.add_row(f"  {change}", f"{number:,}", sanitize(reason))

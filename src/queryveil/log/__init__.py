@@ -12,7 +12,8 @@ from .identifiers import (
 from .options import ReadOptions
 from .query_log import COLUMNS, SESSION_GAP_MINUTES, QueryLog, add_sessions, group_events, is_click
 from .readers.access_log import ACCESS
-from .readers.base import RawRows, Reader, ReaderOptions, parse_columns
+from .readers.base import RawRows, Reader, ReaderOptions
+from .readers.columns import parse_columns
 from .readers.csv import CSV, TSV
 from .readers.jsonl import JSONL
 from .readers.legacy import AOL, EXCITE

@@ -70,7 +70,7 @@ class RowAccounting:
         _add_counts(self.dropped, reasons)
 
     def change(self, reasons: Mapping[str, int]) -> None:
-        """Count rows whose query text was normalized."""
+        """Count rows whose query text was normalized, or whose click was removed."""
         _add_counts(self.normalized, reasons)
 
     def reject(self, rows: pl.DataFrame) -> None:

@@ -16,6 +16,7 @@ import polars as pl
 from ..errors import UsageError
 from .accounting import RowAccounting
 from .readers.base import RAW_COLUMNS, RawRows
+from .readers.columns import describe_mapping
 
 SECONDS, MILLISECONDS = "epoch seconds", "epoch milliseconds"
 # There was no web search before 1990: digits that give an earlier time are not a time.
@@ -194,7 +195,8 @@ class Cleaner:
 
     def clean(self, raw: RawRows) -> pl.DataFrame:
         """Check, normalize and filter one block; return user, query, time, rank and url."""
-        self.columns[raw.file] = raw.columns
+        columns = describe_mapping(raw.columns)
+        self.columns.update(dict.fromkeys(raw.files or (raw.file,), columns))
         self.has_times = self.has_times or raw.has_time
         typed = self._parse_types(raw)
         outcomes = typed.select(self._outcome(raw)).to_series()
@@ -205,7 +207,18 @@ class Cleaner:
         time, rank = pl.col("moment").alias("time"), pl.col("number").alias("rank")
         kept = typed.select("user", "query", time, rank, "url", "trimmed", *self.extra_columns)
         kept = kept.filter(outcomes == _KEPT)
+        if raw.zero_rank:
+            kept = self._remove_zero_ranks(kept)
         return self._normalize(kept).drop("trimmed")
+
+    def _remove_zero_ranks(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Remove clicks with the rank 0, which no result has; the queries stay."""
+        is_zero = rows["rank"] == 0
+        if not is_zero.any():
+            return rows
+        self.accounting.change({"click with rank 0 removed": int(is_zero.sum())})
+        is_click = pl.col("rank").is_null() | (pl.col("rank") != 0)
+        return rows.with_columns(pl.when(is_click).then(pl.col("rank", "url")))
 
     def _parse_types(self, raw: RawRows) -> pl.DataFrame:
         number = pl.col("rank").cast(pl.Int32, strict=False)
@@ -258,9 +271,8 @@ class Cleaner:
         self.accounting.drop({reason: numbers.get(_CODES[reason], 0) for reason in _DROPS})
         if max(numbers, default=_KEPT) >= _FIRST_FAULT:
             reason = outcomes.replace_strict(_REASONS, default=None, return_dtype=pl.String)
-            rows = raw.table.select(
-                pl.lit(raw.file).alias("file"), "line", reason=pl.coalesce("fault", reason)
-            )
+            file = pl.col("file") if raw.files else pl.lit(raw.file).alias("file")
+            rows = raw.table.select(file, "line", reason=pl.coalesce("fault", reason))
             self.accounting.reject(rows.filter(outcomes >= _FIRST_FAULT))
 
     def _normalize(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -306,7 +318,7 @@ def _fault_tests(raw: RawRows) -> dict[str, pl.Expr]:
         pl.lit(raw.has_time and raw.needs_time) & time.is_null(),
         has_time & time.is_not_null() & ~is_valid_time(moment),
         rank.is_not_null() & number.is_null(),
-        number < 1,
+        number < (0 if raw.zero_rank else 1),
         is_too_long,
     )
     return dict(zip(_FAULTS, tests, strict=True))

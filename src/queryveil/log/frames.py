@@ -9,7 +9,8 @@ import polars as pl
 
 from ..errors import ColumnError, InputError
 from .pandas_frames import is_pandas_frame, pandas_names, select_pandas
-from .readers.base import RawRows, align_columns, match_columns
+from .readers.base import RawRows, align_columns
+from .readers.columns import CLOCK, match_columns
 from .readers.parquet_child import as_text, kind_of
 
 FRAME = "frame"  # the name of the source in messages and in the list of rejected rows
@@ -51,7 +52,7 @@ def raw_rows(frame: LogFrame, columns: dict[str, str]) -> RawRows:
     numbers = pl.int_range(1, cells.height + 1, eager=True).alias("line")
     table = align_columns(cells.with_columns(numbers, fault=_FAULT))
     has_time = "time" in mapping
-    is_time = has_time and kinds[mapping["time"]] == "time"
+    is_time = has_time and CLOCK not in mapping and kinds[mapping["time"]] == "time"
     time_format = "%Y-%m-%d %H:%M:%S%.f" if is_time else None
     return RawRows(FRAME, table, time_format, has_time, columns=mapping)
 

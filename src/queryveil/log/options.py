@@ -9,7 +9,7 @@ from datetime import date
 
 from ..errors import UsageError
 from .cleaning import check_time_format
-from .readers.base import check_columns, parse_columns
+from .readers.columns import check_columns, parse_columns
 
 
 @dataclass(frozen=True)

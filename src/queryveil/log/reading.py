@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import glob
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -17,16 +16,29 @@ from ..core.progress import NoProgress, Progress, prefetch
 from ..core.randomness import RandomSource
 from ..engine.operations import unique_users
 from ..engine.table import EngineConfig
-from ..errors import InputError, TooManyRejectedError, UsageError, did_you_mean
+from ..errors import (
+    InputError,
+    QueryveilError,
+    TooManyRejectedError,
+    UsageError,
+)
 from .accounting import RowAccounting, SourceFile
 from .cleaning import Cleaner
 from .frames import FRAME, LogFrame, is_frame, raw_rows
+from .inputs import PIPE, STANDARD_INPUT, name_list, open_inputs
 from .keywords import READING_OPTIONS, ReadingKeywords
 from .options import ReadOptions
 from .query_log import SCHEMA, QueryLog, categorical_encoder
 from .readers.base import RawRows, Reader, ReaderOptions
-from .readers.registry import detect_reader, get_local_reader
+from .readers.columns import is_user_per_file
+from .readers.registry import (
+    detect_reader,
+    detect_stream_reader,
+    get_local_reader,
+    is_archive_name,
+)
 from .readers.source import TextFile, check_unpacked
+from .user_files import UserFiles
 
 # What a log can be read from. Frames of pandas have the Arrow interface too.
 LogSource: TypeAlias = str | Path | Iterable[str | Path] | LogFrame
@@ -44,7 +56,7 @@ def read_log(
     progress: Progress | None = None,
     **more: Unpack[ReadingKeywords],
 ) -> QueryLog:
-    r"""Read one log from files, plain, gzip or zstd, or from a frame.
+    r"""Read one log from files, plain, gzip or zstd, or from a frame; "-" is standard input.
 
     All sources are cleaned alike: queries in lower case, runs of white space as one blank, times in
     UTC. Rows that cannot be read are counted and listed for the data owner.
@@ -92,9 +104,7 @@ def read_log(
     elif config.is_remote or hasattr(source, "mapInArrow"):
         log = _read_with_spark(source, merged, config, display)
     else:
-        files = resolve_paths(source)
-        with display.stage("read", sum(path.stat().st_size for path in files)) as advance:
-            log = _read_files(files, merged, advance)
+        log = _read_locally(source, merged, display)
     return _with_options(log, merged, rng or RandomSource())
 
 
@@ -130,103 +140,137 @@ def _read_with_spark(
         spark = engine.open()  # raises a readable error if PySpark is missing
     from .spark_reader import read_with_spark  # noqa: PLC0415  (an optional package)
 
-    source = [paths] if isinstance(paths, (str, Path)) else paths
+    source: Any = paths if hasattr(paths, "mapInArrow") else name_list(paths)
+    _check_spark_paths(source, options)
     with progress.stage("read"):
         log, cleaner = read_with_spark(spark, source, options, _build_cleaner(options))
     _check_read(cleaner, options, log.sources[0].path)
     return log
 
 
-def resolve_paths(paths: LogSource) -> list[Path]:
-    """Resolve names and patterns to files; raise an error if one matches no file."""
-    names = _list_names(paths)
-    files: list[Path] = []
-    for name in names:
-        matches = _expand(name)
-        if not matches:
-            raise InputError("no file fits this pattern", where=name, hint="check the path")
-        files += matches
-    if not files:
-        raise UsageError("no log was named", hint="name one or several files")
-    resolved = [path.resolve() for path in files]
-    for path, target in zip(files, resolved, strict=True):
-        if resolved.count(target) > 1:
-            raise UsageError(
-                "this file is named twice", where=path, hint="its rows would count twice"
-            )
-    return files
+def _check_spark_paths(source: Any, options: ReadOptions) -> None:
+    if is_user_per_file(options.columns):
+        raise UsageError("Spark does not read one file per user", hint='use `engine="local"`')
+    if isinstance(source, list) and PIPE in map(str, source):
+        raise UsageError("Spark does not read standard input", hint="name files")
 
 
-def _list_names(paths: Any) -> list[str | Path]:
-    if isinstance(paths, str | Path):
-        return [paths]
-    # A column of a frame is no list of files: an error would show its first cell.
-    is_list = isinstance(paths, Iterable) and not is_frame(paths) and not hasattr(paths, "dtype")
-    names = list(paths) if is_list else [paths]
-    for name in names:
-        if not isinstance(name, str | Path):
-            raise UsageError(
-                f"a log cannot be read from a value of type {type(name).__name__}",
-                hint="name a file, or several in a list; or give one frame of pandas, Polars or "
-                "PyArrow with a column of users and a column of queries",
-            )
-    return names
+def _read_locally(paths: LogSource, options: ReadOptions, progress: Progress) -> QueryLog:
+    """Read files, a folder or standard input on this machine."""
+    per_user = is_user_per_file(options.columns)
+    has_header = not _reader_options(options).numbered  # else the first bytes may be a query
+    with open_inputs(paths, folders=per_user, may_be_compressed=has_header) as (files, pipe):
+        size = sum(path.stat().st_size for path in files)
+        try:
+            with progress.stage("read", size) as advance:
+                limit = options.max_decompressed_size
+                texts = [TextFile(path, options.encoding, limit, advance) for path in files]
+                inputs = _UserInputs(texts, options) if per_user else _Inputs(texts, options, pipe)
+                return _read_inputs(inputs, options)
+        except QueryveilError as error:
+            if error.where == str(pipe):
+                error.where = STANDARD_INPUT
+            raise
 
 
-def _expand(name: str | Path) -> list[Path]:
-    """Return the files that match a pattern, or the file of that name."""
-    try:
-        is_pattern = glob.has_magic(str(name)) and not Path(name).exists()
-        files = sorted(map(Path, glob.glob(str(name)))) if is_pattern else [Path(name)]  # noqa: PTH207
-        if is_pattern:  # the ledger of privacy budgets may be in the folder of the log
-            files = [path for path in files if path.name != "ledger.db"]
-        for path in files:
-            _check_file(path)
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", where=name) from error
-    return files
-
-
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise InputError("this is a folder", where=path, hint=f'name files, or "{path}/*.tsv"')
-    if not path.exists():
-        raise InputError("no such file", where=path, hint=_suggest_name(path))
-    if not path.is_file():
-        # The beginning of a file is read twice: first to detect the format.
-        raise InputError("this is a pipe or a device", where=path, hint="write it to a file first")
-
-
-def _suggest_name(path: Path) -> str:
-    try:
-        siblings = [entry.name for entry in path.absolute().parent.iterdir()]
-    except OSError:
-        return "its folder does not exist either"
-    hint = did_you_mean(path.name, siblings)
-    return hint if hint.startswith("did") else "check the path"
-
-
-def _read_files(
-    paths: list[Path], options: ReadOptions, advance: Callable[[int], None]
-) -> QueryLog:
-    files = [
-        TextFile(path, options.encoding, options.max_decompressed_size, advance) for path in paths
-    ]
-    readers = _group_by_reader(files, options)
+def _read_inputs(inputs: _Inputs | _UserInputs, options: ReadOptions) -> QueryLog:
     cleaner = _build_cleaner(options)
     encode = categorical_encoder()
     blocks = [encode(pl.DataFrame(schema=SCHEMA))]
-    for rows in prefetch(_iter_clean_rows(readers, options, cleaner)):
+    for rows in prefetch(_iter_clean_rows(inputs, options, cleaner)):
         blocks.append(encode(rows))
-    _check_read(cleaner, options, paths[0])
+    _check_read(cleaner, options, inputs.first_name)
     sources = tuple(
-        SourceFile(
-            str(file.path), reader.name, file.sha256, cleaner.columns.get(str(file.path), {})
-        )
-        for reader, group in readers
-        for file in group
+        replace(source, columns=cleaner.columns.get(source.path, {})) for source in inputs.sources()
     )
     return QueryLog(pl.concat(blocks, rechunk=False).lazy(), cleaner.accounting, sources)
+
+
+class _Inputs:
+    """The files of a log, grouped by format; one of them may be a copy of standard input."""
+
+    def __init__(self, files: list[TextFile], options: ReadOptions, pipe: Path | None) -> None:
+        self._names = {str(pipe): STANDARD_INPUT} if pipe else {}
+        self._groups: dict[str, tuple[Reader, list[TextFile]]] = {}
+        for file in files:  # some readers need several files at once
+            reader = _choose_reader(file, options, is_pipe=file.path == pipe)
+            self._groups.setdefault(reader.name, (reader, []))[1].append(file)
+        for reader, _ in self._groups.values():
+            if reader.warning:
+                warnings.warn(reader.warning, stacklevel=6)
+        self.first_name = self._name(files[0].path)
+
+    def rows(self, options: ReaderOptions) -> Iterator[RawRows]:
+        """Yield the rows of all files."""
+        for reader, files in self._groups.values():
+            if reader.read is not None:  # `_choose_reader` takes local readers only
+                for raw in reader.read(files, options):
+                    yield replace(raw, file=self._names.get(raw.file, raw.file))
+
+    def sources(self) -> list[SourceFile]:
+        """Return what was read; the digests are known after the rows."""
+        return [
+            SourceFile(self._name(file.path), reader.name, file.sha256)
+            for reader, group in self._groups.values()
+            for file in group
+        ]
+
+    def _name(self, path: Path) -> str:
+        return self._names.get(str(path), str(path))
+
+
+class _UserInputs:
+    """The files of a log with one file per user."""
+
+    def __init__(self, files: list[TextFile], options: ReadOptions) -> None:
+        if options.format:
+            _check_columns(get_local_reader(options.format), options, files[0])
+        self._files = UserFiles(files, lambda file: _choose_reader(file, options))
+        self.first_name = str(files[0].path)
+
+    def rows(self, options: ReaderOptions) -> Iterator[RawRows]:
+        """Yield the rows of all files."""
+        return self._files.read(options)
+
+    def sources(self) -> list[SourceFile]:
+        """Return what was read; the digests are known after the rows."""
+        formats = self._files.formats
+        return [
+            SourceFile(str(file.path), formats.get(str(file.path), "unknown"), file.sha256)
+            for file in self._files.files
+        ]
+
+
+def _choose_reader(file: TextFile, options: ReadOptions, *, is_pipe: bool = False) -> Reader:
+    """Return the reader of a file: the requested one, or the one that its name implies."""
+    numbered = _reader_options(options).numbered
+    requested = get_local_reader(options.format) if options.format else None
+    is_archive = requested.is_archive if requested else is_archive_name(file.path)
+    if not numbered and not is_archive:  # else the first bytes may be a query
+        check_unpacked(file.path)
+    if requested is not None:
+        reader = requested
+    elif is_pipe:
+        reader = detect_stream_reader(file, options.columns, numbered)
+    else:
+        reader = detect_reader(file, bool(options.columns))
+    _check_columns(reader, options, file)
+    return reader
+
+
+def _check_columns(reader: Reader, options: ReadOptions, file: TextFile) -> None:
+    if options.columns and not reader.accepts_columns:
+        raise UsageError(
+            f"{reader.name} has its own columns, `columns` has no meaning for it",
+            where=file.path,
+            hint="leave `columns` out, or name another `format`",
+        )
+
+
+def _reader_options(options: ReadOptions) -> ReaderOptions:
+    return ReaderOptions(
+        options.columns, options.quote, options.query_parameter, options.delimiter, options.sheet
+    )
 
 
 def _build_cleaner(options: ReadOptions) -> Cleaner:
@@ -242,7 +286,9 @@ def _check_read(cleaner: Cleaner, options: ReadOptions, where: object) -> None:
         raise InputError(
             "there is no row, only a header or nothing", where=where, hint="is this the right file?"
         )
-    if (options.since or options.until) and not cleaner.has_times:
+    # If each file is the log of one user, their header alone may tell that there are times.
+    may_stop = options.may_stop or not is_user_per_file(options.columns)
+    if may_stop and (options.since or options.until) and not cleaner.has_times:
         raise UsageError(
             "this log has no times, so it cannot be restricted to days",
             where=where,
@@ -259,49 +305,13 @@ def _check_read(cleaner: Cleaner, options: ReadOptions, where: object) -> None:
         )
 
 
-def _group_by_reader(
-    files: list[TextFile], options: ReadOptions
-) -> list[tuple[Reader, list[TextFile]]]:
-    """Group the files by reader; some readers need several files at once."""
-    groups: dict[str, tuple[Reader, list[TextFile]]] = {}
-    for file in files:
-        if not ReaderOptions(options.columns).numbered:  # else the first bytes may be a query
-            check_unpacked(file.path)
-        if options.format:
-            reader = get_local_reader(options.format)
-        else:
-            reader = detect_reader(file, bool(options.columns))
-        if options.columns and not reader.accepts_columns:
-            raise UsageError(
-                f"{reader.name} has its own columns, `columns` has no meaning for it",
-                where=file.path,
-                hint="leave `columns` out, or name another `format`",
-            )
-        groups.setdefault(reader.name, (reader, []))[1].append(file)
-    for reader, _ in groups.values():
-        if reader.warning:
-            warnings.warn(reader.warning, stacklevel=4)
-    return list(groups.values())
-
-
 def _iter_clean_rows(
-    readers: list[tuple[Reader, list[TextFile]]], options: ReadOptions, cleaner: Cleaner
+    inputs: _Inputs | _UserInputs, options: ReadOptions, cleaner: Cleaner
 ) -> Iterator[pl.DataFrame]:
-    reader_options = ReaderOptions(
-        options.columns, options.quote, options.query_parameter, options.delimiter
-    )
-    for raw in prefetch(_iter_raw_rows(readers, reader_options)):
+    for raw in prefetch(inputs.rows(_reader_options(options))):
         yield cleaner.clean(raw)
         if options.may_stop and cleaner.accounting.rows >= _EARLY_STOP:
             _check_rejected(cleaner.accounting, max(options.max_rejected, _EARLY_STOP_FRACTION))
-
-
-def _iter_raw_rows(
-    readers: list[tuple[Reader, list[TextFile]]], options: ReaderOptions
-) -> Iterator[RawRows]:
-    for reader, files in readers:
-        if reader.read is not None:  # `_group_by_reader` takes local readers only
-            yield from reader.read(files, options)
 
 
 def _start_of(day: date | None) -> datetime | None:
@@ -330,11 +340,11 @@ def _check_rejected(accounting: RowAccounting, max_fraction: float) -> None:
 
 
 _REJECT_HINTS = {
-    "not UTF-8": 'try `encoding="latin-1"`.',
+    "not UTF-8": 'if Windows or Excel wrote it, try `encoding="cp1252"`.',
     "NUL byte": 'if this is UTF-16, try `encoding="utf-16-le"`.',
     "quotation mark out of place": 'if queries hold quotation marks, try `quote="none"`.',
     "not a date": 'set the format of times: `time_format="%m/%d/%Y %H:%M"` if months come first; '
-    "dates with slashes need it.",
+    'dates with slashes need it. If date and time are two columns: `columns="time=date+time"`.',
     "no user": 'name the columns: `columns="user=...,query=...,time=..."`',
     "click without its query": "name the file of queries too: ubi_queries.jsonl ubi_events.jsonl.",
     "no time": "is this the right `format` and `delimiter`?",

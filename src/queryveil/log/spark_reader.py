@@ -26,6 +26,7 @@ from .cleaning import Cleaner
 from .options import ReadOptions
 from .query_log import SCHEMA, QueryLog, categorical_encoder
 from .readers.base import RawRows
+from .readers.columns import describe_mapping
 from .spark_sources import SparkSource, open_spark_source
 
 MAX_ROWS_PER_PARTITION = (
@@ -68,7 +69,7 @@ def read_with_spark(
     table = _partition_by_user(spark, rows, accounting)
     _check_row_count(table.count_rows(), accounting, spark)
     spark.remove(path)
-    columns = {} if source.format == "aol" else source.columns
+    columns = {} if source.format == "aol" else describe_mapping(source.columns)
     is_table = hasattr(inputs, "mapInArrow") or source.format == "table"
     names = [source.name] if is_table else [str(name) for name in inputs]
     sources = tuple(SourceFile(name, source.format, digest, columns) for name in names)
@@ -94,7 +95,7 @@ class _CleaningTask:
     def _to_raw_rows(self, table: pl.DataFrame) -> RawRows:
         source = self.source
         rows = RawRows(source.name, table, source.time_format, source.has_time)
-        return replace(rows, needs_time=source.needs_time)
+        return replace(rows, needs_time=source.needs_time, zero_rank=source.format == "aol")
 
     def __reduce__(self) -> Any:
         # The table of Spark cannot be pickled, and tasks do not need it.

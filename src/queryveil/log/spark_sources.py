@@ -17,12 +17,9 @@ from .readers.base import (
     RAW_COLUMNS,
     FileHeader,
     Reader,
-    ReaderOptions,
     align_columns,
-    is_header,
-    match_columns,
-    match_keys,
 )
+from .readers.columns import CLOCK, column_numbers, is_header, match_columns, match_keys
 from .readers.delimited import TOO_MANY_CELLS, parse_cells
 from .readers.jsonl import coalesced, parse_objects, places_of
 from .readers.legacy import AOL, AOL_COLUMNS, HEADER
@@ -64,7 +61,7 @@ class SparkSource:
         position = table.select(_POSITION)
         if self.header or self.keys:
             return self._parse_lines(table).with_columns(position).with_columns(line=_line())
-        texts = [name for name in RAW_COLUMNS if name in table.columns]
+        texts = [name for name in (*RAW_COLUMNS, CLOCK) if name in table.columns]
         faults: list[pl.Expr] = [
             pl.when(_is_damaged(pl.col(texts))).then(pl.lit("NUL or not UTF-8"))
         ]
@@ -230,7 +227,7 @@ def _format_names() -> str:
 def _open_lines(files: SparkFiles) -> SparkSource:
     """Open whole lines, which the local parser splits as it does without Spark."""
     lines, name, options = files.reader().text(files.uris, lineSep="\n"), files.name, files.options
-    if (numbers := _column_numbers(options)) is not None:
+    if numbers := column_numbers(options.columns):
         columns = match_columns(numbers, options.columns, Path(name))
         rows = _with_positions(lines)
         return SparkSource(rows, name, "tsv", columns, numbers, "time" in columns, more=True)
@@ -247,13 +244,6 @@ def _open_lines(files: SparkFiles) -> SparkSource:
     if is_aol:
         return SparkSource(rows, name, "aol", columns, header, time_format=_AOL_TIME)
     return SparkSource(rows, name, "tsv", columns, header, "time" in columns)
-
-
-def _column_numbers(options: ReadOptions) -> list[str] | None:
-    """Return the column numbers of a file without a header, up to the last one in use."""
-    if not ReaderOptions(options.columns).numbered:
-        return None
-    return [str(number) for number in range(1, max(map(int, options.columns.values())) + 1)]
 
 
 def _first_line(lines: Any, name: str) -> str:
@@ -277,18 +267,18 @@ def _first_line(lines: Any, name: str) -> str:
 def _open_quoted(files: SparkFiles, delimiters: str) -> SparkSource:
     """Open files with quotation marks, which Spark parses."""
     session, uris, name, options = files.session, files.uris, files.name, files.options
-    numbers = _column_numbers(options)
-    if numbers is None:
+    numbers = column_numbers(options.columns)
+    if not numbers:
         first = _first_line(files.reader().text(uris), name)
         delimiter = options.delimiter or max(delimiters, key=first.count)
     else:
         delimiter = options.delimiter or delimiters[0]
     quote = "" if options.quote == "none" else options.quote or '"'
-    csv_options = {"sep": delimiter, "header": numbers is None, "quote": quote, "escape": quote}
+    csv_options = {"sep": delimiter, "header": not numbers, "quote": quote, "escape": quote}
     reader = session.read.options(**csv_options, multiLine=True).option(
         "pathGlobFilter", _LOG_FILES
     )
-    names = reader.csv(uris).columns if numbers is None else numbers
+    names = numbers or reader.csv(uris).columns
     fields = ", ".join(f"`{name}` string" for name in [*names, _CORRUPT])
     reader = reader.option("columnNameOfCorruptRecord", _CORRUPT).option("enforceSchema", False)
     rows = reader.schema(fields).csv(uris)
@@ -305,6 +295,7 @@ def _open_columns(rows: Any, name: str, form: str, options: ReadOptions) -> Spar
     types = {field.name: field.dataType.typeName() for field in rows.schema.fields}
     texts = [_to_text(theirs, types[theirs], name).alias(ours) for ours, theirs in columns.items()]
     is_time = types.get(columns.get("time", "")) in ("timestamp", "timestamp_ntz", "date")
+    is_time = is_time and CLOCK not in columns
     faults = [f.col(_CORRUPT)] if _CORRUPT in rows.columns else []
     path = f.input_file_name().alias("path")
     positioned = _with_positions(rows.select(*texts, *faults, path))

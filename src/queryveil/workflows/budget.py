@@ -20,8 +20,8 @@ from ..ledger.limits import Composition
 from ..ledger.location import locate_ledger
 from ..ledger.reservation import Reservation
 from ..ledger.summary import LedgerCheck, LedgerSummary, summarize_ledger
+from ..log.inputs import STANDARD_INPUT, resolve_paths
 from ..log.query_log import QueryLog
-from ..log.reading import resolve_paths
 from ..methods.base import Method
 from ..release.guarantee import Guarantee
 from ..release.release import Release
@@ -80,6 +80,11 @@ def ledger_of(log: QueryLog, ledger: str | None) -> Path:
             "this log was not read from a file, so there is no folder for its ledger",
             hint="name the people whose budget is spent, by the same name for all their data: "
             '`ledger="NAME"`',
+        )
+    if ledger is None and any(source.path == STANDARD_INPUT for source in log.sources):
+        raise UsageError(
+            "this log comes from standard input, so it has no folder for a ledger",
+            hint="name the population: `ledger=NAME`",
         )
     if ledger is None and any("://" in source.path for source in log.sources):
         raise UsageError(
@@ -273,4 +278,8 @@ def set_ledger_limit(
 
 
 def _locate(logs: Sequence[str | Path], ledger: str | None) -> Path:
-    return locate_ledger(ledger, resolve_paths(logs) if logs and ledger is None else [])
+    if ledger is not None or not logs:
+        return locate_ledger(ledger, [])
+    folders = [Path(name) for name in logs if Path(name).is_dir()]  # of one file per user
+    files = [name for name in logs if not Path(name).is_dir()]
+    return locate_ledger(None, [*folders, *(resolve_paths(files) if files else [])])

@@ -24,6 +24,7 @@ from queryveil.errors import ParameterError, PopulationWarning, QueryveilError, 
         ("`include_mapping=False`", "--no-mapping"),
         ("`resume=False`", "--no-resume"),
         ('`time_format="%m/%d/%Y %H:%M"`', '--time-format "%m/%d/%Y %H:%M"'),
+        ('`delimiter=";"`', '--delimiter ";"'),
         (
             '`spark_config={"spark.executor.memory": "4g"}`',
             "--spark-config spark.executor.memory=4g",

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from queryveil.errors import ColumnError, FormatError, TooManyRejectedError, UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.log.readers import source
-from queryveil.log.readers.base import ReaderOptions, parse_columns
+from queryveil.log.readers.base import ReaderOptions
+from queryveil.log.readers.columns import parse_columns
 from queryveil.log.readers.jsonl import _fast, _slow
 from queryveil.log.readers.registry import READERS, detect_reader, local_readers
 from queryveil.log.readers.source import TextFile
@@ -254,7 +255,7 @@ def test_one_column_for_two_of_ours(tmp_path, name, text):
     [
         ("uid,text\n7,cats\n", {}, "no column is known as the query", "query=...,time=..."),
         ("who,query\n7,cats\n", {}, "no column is known as the user", "the first line has 2 col"),
-        ("Kunde;Suche;Zeit\n7;x;1.3.2024\n", {}, "as the user", "user=...,query=...,time=..."),
+        ("Wer;Was;Wann\n7;x;1.3.2024\n", {}, "as the user", "user=...,query=...,time=..."),
         ("uid,qurey\n7,x\n", {"query": "query"}, 'no column "query"', "has 2 columns"),
     ],
 )

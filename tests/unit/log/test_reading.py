@@ -329,7 +329,7 @@ def test_encoding(tmp_path):
     with pytest.raises(TooManyRejectedError) as caught:
         read_log(path)
     assert "not UTF-8: 1" in str(caught.value)
-    assert '`encoding="latin-1"`' in caught.value.hint
+    assert '`encoding="cp1252"`' in caught.value.hint
     assert read_log(path, encoding="latin-1").local_frame.collect()["query"].to_list() == [
         "caf\u00e9"
     ]

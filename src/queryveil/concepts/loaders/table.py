@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ...core.progress import NoProgress, Progress
 from ...errors import ColumnError, FormatError, UsageError, did_you_mean
-from ...log.readers.base import parse_columns
+from ...log.readers.columns import parse_columns
 from ...log.readers.source import TextFile
 from ..taxonomy.builder import RepairLog, TaxonomyBuilder
 from ..taxonomy.graph import Taxonomy

@@ -1,153 +1,19 @@
-"""The interface of readers, and the mapping of a file's columns.
-
-Columns are mapped by `columns="user=uid,query=q"`, or by their usual names.
-"""
+"""The interface of readers, and what they share."""
 
 from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ...errors import ColumnError, UsageError, did_you_mean
+from .columns import CLOCK, column_numbers
 from .source import LineBlock, TextFile
-
-_USUAL_NAMES = {
-    "user": ("user", "anonid", "user_id", "userid", "uid", "client_id", "visitor_id", "cookie"),
-    "query": ("query", "q", "user_query", "search_term", "searchterm", "keywords", "search"),
-    "time": ("time", "querytime", "query_time", "timestamp", "datetime", "date", "@timestamp"),
-    "rank": ("rank", "itemrank", "item_rank", "position", "click_rank"),
-    "url": ("url", "clickurl", "click_url", "clicked_url", "link"),
-}
-_WORDS = {word for words in _USUAL_NAMES.values() for word in words}
-_AOL_NAMES = {
-    "anonid": "AnonID",
-    "query": "Query",
-    "querytime": "QueryTime",
-    "itemrank": "ItemRank",
-    "clickurl": "ClickURL",
-}
-_REQUIRED = ("user", "query")
-
-
-def parse_columns(text: str, known: Iterable[str] = _USUAL_NAMES) -> dict[str, str]:
-    """Parse a mapping of our columns to those of a file.
-
-    >>> parse_columns("user=uid, query=q")
-    {'user': 'uid', 'query': 'q'}
-    """
-    mapping: dict[str, str] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        name, equals, column = (piece.strip() for piece in part.partition("="))
-        if not equals or not column:
-            raise UsageError(
-                f'"{part}" in `columns` is not name=column', hint="write it as user=uid,query=q"
-            )
-        mapping[name] = column
-    return check_columns(mapping, known)
-
-
-def check_columns(
-    mapping: Mapping[str, str | int], known: Iterable[str] = _USUAL_NAMES
-) -> dict[str, str]:
-    """Return a mapping of our columns to those of a source, with numbers as texts.
-
-    Raises:
-        UsageError: One of ours is unknown; the hint has a similar name.
-    """
-    for name in mapping:
-        if name not in known:
-            raise UsageError(
-                f'"{name}" in `columns` is not a known column', hint=did_you_mean(name, known)
-            )
-    return {name: str(column) for name, column in mapping.items()}
-
-
-def is_header(cells: Iterable[str]) -> bool:
-    """Return whether cells are a header: at least two of them are usual names."""
-    return sum(cell.strip().lower() in _WORDS for cell in cells) > 1
-
-
-def match_columns(
-    columns: Iterable[str], wanted: dict[str, str], where: Path | str, *, shown: bool = False
-) -> dict[str, str]:
-    """Return the file's column for each of ours: from `wanted` first, then by usual names.
-
-    Error messages contain the names only if `shown`, as for the names of a schema: the first line
-    of a text file may be the row of a user and not a header.
-    """
-    names = list(columns)
-    for name, column in wanted.items():
-        if column not in names:
-            suggestion = f"{did_you_mean(column, names)} " if shown else ""
-            raise ColumnError(
-                f'there is no column "{column}" for {name}',
-                where=where,
-                hint=f"{suggestion}({_describe_columns(names, shown)})",
-            )
-    by_lower = {column.strip().lower(): column for column in reversed(names)}
-    used = set(wanted.values())
-    usual = {
-        name: by_lower[word]
-        for name, words in _USUAL_NAMES.items()
-        for word in reversed(words)
-        if word in by_lower and by_lower[word] not in used
-    }
-    mapping = usual | wanted
-    for name in _REQUIRED:
-        if name not in mapping:
-            raise ColumnError(
-                f"no column is known as the {name}",
-                where=where,
-                hint='name the columns: `columns="user=...,query=...,time=..."` '
-                f"({_describe_columns(names, shown)}); without a header, by number: "
-                '`columns="user=1,query=2,time=3"`',
-            )
-    return mapping
-
-
-def _describe_columns(names: list[str], shown: bool) -> str:
-    """Return a description of the columns of a file; only usual names unless `shown`."""
-    if shown:
-        return f"columns here: {', '.join(names)}"
-    known = [cell.strip().lower() for cell in names if cell.strip().lower() in _WORDS]
-    usual = f", of the usual names {', '.join(known)}" if len(known) > 1 else ""
-    return f"the first line has {len(names):,} columns{usual}"
-
-
-def match_keys(wanted: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the keys of an object that may have each of our columns, in order of priority.
-
-    JSON lines have no header, and the content of a row must not decide how others are read. So
-    the mapping of the data owner counts, and for other columns a fixed list for every object.
-
-    >>> match_keys({"user": "visitor.id", "query": "q"})["user"]
-    ('visitor.id',)
-    """
-    used = {path.split(".")[0] for path in wanted.values()}
-    keys = {
-        name: tuple(key for word in words for key in _spellings(word) if key not in used)
-        for name, words in _USUAL_NAMES.items()
-    }
-    return keys | {name: (path,) for name, path in wanted.items()}
-
-
-def _spellings(word: str) -> list[str]:
-    """Return a usual name unchanged, in camel case, and as AOL writes it.
-
-    >>> _spellings("user_id"), _spellings("querytime")
-    (['user_id', 'userId'], ['querytime', 'QueryTime'])
-    """
-    camel = re.sub("_([a-z])", lambda match: match[1].upper(), word)
-    return list(dict.fromkeys((word, camel, _AOL_NAMES.get(word, word))))
-
 
 RAW_COLUMNS = ("user", "query", "time", "rank", "url")
 
@@ -163,6 +29,8 @@ class RawRows:
         needs_time: False if a row may lack a time.
         dropped: Counts of rows that the reader itself dropped, by reason.
         columns: The file's column for each of ours, unless the format fixes it.
+        zero_rank: Whether the rank 0 means that there is no click, as in AOL's log.
+        files: The files of a block with rows of several; its table has a column `file` then.
     """
 
     file: str
@@ -172,6 +40,8 @@ class RawRows:
     dropped: dict[str, int] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     needs_time: bool = True
+    zero_rank: bool = False
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,11 +79,12 @@ class ReaderOptions:
     quote: str | None = None
     query_parameter: str = "q"
     delimiter: str | None = None
+    sheet: str | None = None
 
     @property
     def numbered(self) -> bool:
         """Whether columns are named by number, because the file has no header."""
-        return bool(self.columns) and all(name.isdecimal() for name in self.columns.values())
+        return bool(column_numbers(self.columns))
 
 
 @dataclass(frozen=True)
@@ -247,6 +118,8 @@ class Reader:
         warning: What the user is warned of when this format is read.
         accepts_columns: Whether `columns` names the columns. A format that has fixed columns is
             more specific, so it is tried first.
+        names: The names of files that have this format, for the list of formats.
+        is_archive: Whether its files begin as packed files do.
     """
 
     name: str
@@ -256,6 +129,8 @@ class Reader:
     spark: Callable[[Any], Any] | None = None
     warning: str | None = None
     accepts_columns: bool = False
+    names: str = ""
+    is_archive: bool = False
 
 
 def is_named(pattern: str) -> Callable[[FileHeader], bool]:
@@ -281,10 +156,24 @@ def spark_opener(function: str) -> Callable[[Any], Any]:
 
 
 def align_columns(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns in their fixed order; missing ones are null."""
+    """Return the columns in their fixed order; missing ones are null.
+
+    A date and a time of day, `clock`, become one time.
+    """
+    if CLOCK in table.columns:
+        table = table.with_columns(time=_join_clock())
     null = pl.lit(None, dtype=pl.String)
     columns = (pl.col(c) if c in table.columns else null.alias(c) for c in RAW_COLUMNS)
     return table.select(*columns, "line", "fault")
+
+
+def _join_clock() -> pl.Expr:
+    """Return a date and a time of day as one text; the date alone if there is no time of day."""
+    # Columns of dates in Parquet files and frames are written with midnight.
+    date = pl.col("time").str.strip_chars().str.replace(r" 00:00:00(\.0+)?$", "")
+    clock = pl.col(CLOCK).str.strip_chars()
+    has_clock = clock.is_not_null() & (clock != "")
+    return pl.when(has_clock).then(pl.concat_str(date, clock, separator=" ")).otherwise(date)
 
 
 def attach_faults(table: pl.DataFrame, block: LineBlock) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv as standard_csv
+import re
 from collections.abc import Iterator, Sequence
 
 import polars as pl
@@ -15,19 +16,31 @@ from .base import (
     ReaderOptions,
     attach_faults,
     is_named,
-    match_columns,
     spark_opener,
 )
+from .columns import column_numbers, match_columns
 from .delimited import DelimitedFormat, parse_cells, read_quoted, skip_header
 from .source import TextFile
 
 _MAX_COLUMNS = 1000
+_SEPARATOR_LINE = re.compile(r'"?sep=([,;|\t])"?', re.IGNORECASE)
 _FORMAT_HINT = "is this the right `format` and `delimiter`?"
 
 
-def _read_header(file: TextFile, separator: str, quote: str | None) -> tuple[list[str], int]:
-    """Return the cells of the first line that is not blank, and the number of its last line."""
+def _read_head(file: TextFile) -> tuple[FileHead, str | None]:
+    """Return the beginning of a file, and the delimiter if its first line names it for Excel."""
     head = FileHead(file.head())
+    named = _SEPARATOR_LINE.fullmatch(head.first.strip())
+    if named is None:
+        return head, None
+    # The line is emptied and not removed, so that the numbers of the others stay.
+    return FileHead(head.data.replace(head.first.encode(), b"", 1)), named[1]
+
+
+def _read_header(
+    head: FileHead, file: TextFile, separator: str, quote: str | None
+) -> tuple[list[str], int]:
+    """Return the cells of the first line that is not blank, and the number of its last line."""
     if quote is None:
         return head.first.split(separator), head.first_line_number
     lines = (line + "\n" for line in head.lines)
@@ -40,8 +53,7 @@ def _read_header(file: TextFile, separator: str, quote: str | None) -> tuple[lis
         ) from error
 
 
-def _check_header(file: TextFile) -> None:
-    first = FileHead(file.head()).first
+def _check_header(first: str, file: TextFile) -> None:
     if not first:
         raise FormatError("the file is empty", where=file.path, hint="is this the right file?")
     if "\0" in first:
@@ -71,24 +83,24 @@ def _detect_format(
     """Return the format of a file: by its header, or by the options if it has none."""
     if options.numbered:
         file.marked = False
-        width = max(map(int, options.columns.values()))
-        numbers = [str(number) for number in range(1, width + 1)]
+        numbers = column_numbers(options.columns)
         columns = match_columns(numbers, options.columns, file.path)
         return DelimitedFormat(
             numbers, columns, options.delimiter or separators[0], quote, more=True
         )
     file.lone_cr = True
-    _check_header(file)
-    separator = options.delimiter or max(separators, key=FileHead(file.head()).first.count)
-    cells, end = _read_header(file, separator, quote)
+    head, named = _read_head(file)
+    _check_header(head.first, file)
+    separator = options.delimiter or named or max(separators, key=head.first.count)
+    cells, end = _read_header(head, file, separator, quote)
     if len(cells) > _MAX_COLUMNS:
         raise FormatError(
             f"the first line has {len(cells):,} columns", where=file.path, hint=_FORMAT_HINT
         )
     names = _name_columns(cells, file)
-    return DelimitedFormat(
-        names, match_columns(names, options.columns, file.path), separator, quote, end
-    )
+    other = None if separator == separators[0] else separator  # to name, if there is no header
+    columns = match_columns(names, options.columns, file.path, delimiter=other)
+    return DelimitedFormat(names, columns, separator, quote, end)
 
 
 def _read_file(

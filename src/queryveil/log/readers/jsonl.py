@@ -19,9 +19,9 @@ from .base import (
     align_columns,
     attach_faults,
     is_named,
-    match_keys,
     spark_opener,
 )
+from .columns import match_keys
 from .source import LineBlock, TextFile
 
 _NO_OBJECT = "not a JSON object"

@@ -45,7 +45,8 @@ def _read_aol(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[Raw
         header_end = FileHead(file.head()).first_line_number if file.lone_cr else 0
         for block in file.blocks():
             rows = attach_faults(parse_cells(block, HEADER, AOL_COLUMNS, "\t"), block)
-            yield RawRows(str(file.path), skip_header(rows, header_end), "%Y-%m-%d %H:%M:%S")
+            kept = skip_header(rows, header_end)
+            yield RawRows(str(file.path), kept, "%Y-%m-%d %H:%M:%S", zero_rank=True)
 
 
 AOL = Reader(

@@ -25,9 +25,9 @@ from .base import (
     ReaderOptions,
     align_columns,
     is_named,
-    match_columns,
     spark_opener,
 )
+from .columns import CLOCK, match_columns
 from .source import BLOCK, FREE_EXPANSION, MOST_RATIO, TextFile
 
 _ROWS = 500_000
@@ -143,7 +143,7 @@ def _read_file(file: TextFile, options: ReaderOptions) -> Iterator[RawRows]:
         _check_kinds(mapping, kinds, path)
         _request_columns(child, mapping, path)
         has_time = "time" in mapping
-        is_time = has_time and kinds[mapping["time"]] == "time"
+        is_time = has_time and CLOCK not in mapping and kinds[mapping["time"]] == "time"
         time_format, start = "%Y-%m-%d %H:%M:%S%.f" if is_time else None, 1
         for cells in _iter_slices(child, rows, path):
             numbers = pl.int_range(start, start + cells.height, eager=True)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ...core.registry import Registry, discover_values, value_fault
 from ...errors import FormatError, UsageError
 from .base import FileHead, FileHeader, Reader
+from .columns import is_header, names_all
+from .legacy import AOL, has_header
 from .source import TextFile
 
-_COMPRESSED_SUFFIX = re.compile(r"\.(gz|zst|zstd)$")
+_COMPRESSED_SUFFIX = re.compile(r"\.(gz|zst|zstd)$", re.IGNORECASE)
 
 
 def _fault_of(name: str, item: Any) -> str | None:
@@ -55,13 +58,49 @@ def detect_reader(file: TextFile, columns: bool = False) -> Reader:
     return reader
 
 
+def detect_stream_reader(file: TextFile, columns: Mapping[str, str], numbered: bool) -> Reader:
+    """Return the reader of standard input, which has no name: only a header can tell its format.
+
+    Raises:
+        FormatError: There is no header with known names, or columns are named by number.
+    """
+    first = "" if numbered else FileHead(file.head()).first
+    if has_header(first) and not columns:
+        return READERS[AOL.name]
+    for delimiter, name in (("\t", "tsv"), *((delimiter, "csv") for delimiter in ",;|")):
+        cells = [cell.strip().strip('"') for cell in first.split(delimiter)]
+        if len(cells) > 1 and (is_header(cells) or names_all(columns, cells)):
+            return READERS[name]
+    names = ", ".join(reader.name for reader in local_readers())
+    raise FormatError(
+        "standard input has no name that tells its format, and no header that does",
+        where=file.path,
+        hint=f"name it with `format`: {names}",
+    )
+
+
+def is_archive_name(path: Path) -> bool:
+    """Return whether a file has the name of a format whose files begin as packed files do."""
+    header = FileHeader(base_name(path.name))
+    return any(reader.is_archive and reader.sniff(header) for reader in local_readers())
+
+
 def base_name(name: str) -> str:
     """Return a file name in lower case, without the ending of a compressed file.
 
     >>> base_name("Log.TSV.gz")
     'log.tsv'
     """
-    return _COMPRESSED_SUFFIX.sub("", name.lower())
+    return strip_compressed_suffix(name.lower())
+
+
+def strip_compressed_suffix(name: str) -> str:
+    """Return a file name without the ending of a compressed file.
+
+    >>> strip_compressed_suffix("Log.tsv.GZ")
+    'Log.tsv'
+    """
+    return _COMPRESSED_SUFFIX.sub("", name)
 
 
 def select_reader(

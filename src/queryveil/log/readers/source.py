@@ -198,6 +198,17 @@ _DECOMPRESSORS: dict[str, Callable[[_HashedFile, int], Iterator[bytes]]] = {
 _COMPRESSED_STARTS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xfd7zXZ\0", b"7z\xbc\xaf")
 
 
+def compressed_suffix(start: bytes) -> str:
+    """Return the ending of the name of a compressed file that begins so; empty for any other.
+
+    >>> compressed_suffix(b"user,query")
+    ''
+    """
+    if start.startswith(b"\x1f\x8b"):
+        return ".gz"
+    return ".zst" if start.startswith(b"\x28\xb5\x2f\xfd") else ""
+
+
 def check_unpacked(path: Path) -> None:
     """Raise an error for a compressed file whose name does not end accordingly."""
     if path.suffix.lower() in _DECOMPRESSORS:
@@ -211,7 +222,8 @@ def check_unpacked(path: Path) -> None:
         raise FormatError(
             "this is a packed file",
             where=path,
-            hint="gzip and zstd are read where the name ends in .gz or .zst; unpack anything else",
+            hint="gzip and zstd are read where the name ends in .gz or .zst, Excel files where it "
+            "ends in .xlsx; unpack anything else",
         )
 
 
