@@ -61,7 +61,7 @@ def _run(words: list[str]) -> None:
 
     if not names_own_command(app, words):
         add_commands(app)
-    app()
+    app(prog_name="queryveil")
 
 
 def _exit_on_signals() -> None:

@@ -23,6 +23,7 @@ from . import advise, catalog, compare, ledger, measure, replicate, tables, taxo
 from . import verification as checking
 from .config import load_config
 from .copies import check_copied_format, check_copy, check_groups_of
+from .help import RARE, Application
 from .identifiers import ExtensionIdentifiers, Identifiers
 from .options import (
     LogArguments,
@@ -36,15 +37,15 @@ from .options import (
     screen_options,
     with_options,
 )
+from .release_options import AddBudget, CopyOf, Extend, GroupsOf, LedgerName, Out, Overwrite, Seed
 from .terminal import Terminal, sanitize
 from .verification import SignWith, may_be_published
 
-app = typer.Typer(
+app = Application(
     name="queryveil",
     help="Anonymize web-search query logs, state the guarantee, and verify it on the files.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 app.add_typer(taxonomy.app, name="taxonomy")
@@ -55,40 +56,6 @@ app.add_typer(catalog.app)
 app.add_typer(compare.app)
 app.add_typer(measure.app)
 app.add_typer(replicate.app)
-
-Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace what queryveil wrote there before.")
-]
-LedgerName = Annotated[
-    str | None,
-    typer.Option(
-        "--ledger", help="Ledger: name of the population, or a folder; else the log's folder."
-    ),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option("--seed", help="For tests: makes a run reproducible, and not for publication."),
-]
-
-Extend = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR", help="Extend the release in DIR by the rows that are new since then."
-    ),
-]
-CopyOf = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Copy the release in DIR, at no cost; the log is not opened."),
-]
-GroupsOf = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Keep the groups of the k-anonymous release in DIR."),
-]
-AddBudget = Annotated[
-    bool,
-    typer.Option("--add-budget", help="With --extend: pay for as many queries per user again."),
-]
 
 
 def _print_version(is_requested: bool) -> None:
@@ -140,7 +107,7 @@ def _list_options(parameters: list[Any]) -> dict[str, str]:
     }
 
 
-@app.command()
+@app.command(example="queryveil demo")
 @with_options(screen_options)
 def demo(
     screen: Terminal,
@@ -182,7 +149,7 @@ def _name_program() -> str:
     return "queryveil" if shutil.which("queryveil") else os.path.relpath(sys.argv[0])
 
 
-@app.command()
+@app.command(example="queryveil synth --users 1000 --out log.tsv")
 @with_options(screen_options)
 def synth(
     screen: Terminal,
@@ -215,7 +182,7 @@ def synth(
     screen.result(summary, lambda console: console.print(text, soft_wrap=True))
 
 
-@app.command()
+@app.command(example="queryveil profile log.tsv")
 @with_options(log_options, mapper_options, screen_options)
 def profile(
     log: LogArguments, mapper: MapperArguments, screen: Terminal, ledger: LedgerName = None
@@ -226,14 +193,15 @@ def profile(
     screen.result(figures, lambda console: tables.print_profile(console, figures))
 
 
-@app.command()
+@app.command(example="queryveil plan log.tsv --method dp-statistics --epsilon 1 --delta 1e-9")
 @with_options(log_options, method_options, screen_options)
 def plan(
     log: LogArguments,
     method: Method,
     screen: Terminal,
     expected_users: Annotated[
-        int, typer.Option(min=1, help="Users of the log, approximately: a public figure.")
+        int,
+        typer.Option(min=1, help="Approximate number of users, from a public source."),
     ] = 100_000,
     exact: Annotated[
         bool, typer.Option("--exact", help="Read the log; the ledger and later cards record this.")
@@ -264,7 +232,10 @@ def plan(
     screen.result(result, draw)
 
 
-@app.command()
+@app.command(
+    example="queryveil anonymize log.tsv --out release \\\n"
+    "    --method semantic-microaggregation --k 5"
+)
 @with_options(optional_log_options, optional_method_options, screen_options)
 def anonymize(
     log: LogArguments,
@@ -274,12 +245,18 @@ def anonymize(
     output_format: Annotated[
         str,
         typer.Option(
-            "--output-format", help="Format of the released log: parquet, tsv, csv or jsonl."
+            "--output-format",
+            metavar="NAME",
+            help="Format of the released log: parquet, tsv, csv or jsonl.",
         ),
     ] = "parquet",
     include_mapping: Annotated[
         bool,
-        typer.Option("--mapping/--no-mapping", help="Write the table of users and pseudonyms."),
+        typer.Option(
+            "--mapping/--no-mapping",
+            rich_help_panel=RARE,
+            help="Write the private table of users and their pseudonyms; the default.",
+        ),
     ] = True,
     overwrite: Overwrite = False,
     seed: Seed = None,
@@ -291,12 +268,18 @@ def anonymize(
     expected_users: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Users of the log, approximately: a public figure, for private tables."
+            min=1,
+            help="Approximate number of users, from a public source; for methods that release "
+            "tables with noise.",
         ),
     ] = None,
     yes: Annotated[
         bool,
-        typer.Option("--yes", help="Pay also for a release that is expected to be almost empty."),
+        typer.Option(
+            "--yes",
+            rich_help_panel=RARE,
+            help="Spend the budget even if the release is expected to be almost empty.",
+        ),
     ] = False,
     groups_of: GroupsOf = None,
     sign: SignWith = None,

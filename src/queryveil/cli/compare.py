@@ -17,11 +17,12 @@ from ..errors import UsageError
 from ..measures.base import DEFAULT_MEASURES, MEASURES, Measure
 from ..methods.base import METHODS
 from .documents import MeasureDescription, MeasureList, MeasureParameter, WrittenComparison
+from .help import Application
 from .identifiers import Identifiers
 from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
-app = typer.Typer()
+app = Application()
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")]
 Methods = Annotated[str | None, typer.Option(help="Specs of methods, separated by commas.")]
@@ -48,12 +49,18 @@ Resume = Annotated[
 LedgerName = Annotated[
     str | None,
     typer.Option(
-        "--ledger", help="Ledger: name of the population, or a folder; else the log's folder."
+        "--ledger",
+        metavar="NAME",
+        help="Ledger of the privacy budget: name of the population, or a folder. Without it, the "
+        "ledger is in the folder of the log.",
     ),
 ]
 
 
-@app.command()
+@app.command(
+    example="queryveil compare log.tsv --out comparison --sweep k=3,5,10 \\\n"
+    "    --methods semantic-microaggregation,string-microaggregation"
+)
 @with_options(log_options, screen_options)
 def compare(
     log: LogArguments,
@@ -149,7 +156,7 @@ def _format_cells(rows: Sequence[comparison.ComparisonRow]) -> tuple[str, str]:
     return f"{sum(values) / len(values):.4f}", f"[dim]{spread}[/]"
 
 
-@app.command()
+@app.command(example="queryveil measures record-linkage")
 @with_options(screen_options)
 def measures(
     screen: Terminal,

@@ -77,7 +77,12 @@ class ParameterDescription(Record):
 
 @dataclass(frozen=True, repr=False)
 class MethodDescription(Record):
-    """A method: its paper, its guarantee in a sentence, its engines and its parameters."""
+    """A method: its paper, its guarantee, what it is good for, its engines and its parameters.
+
+    Attributes:
+        explained: What the guarantee means for a person, with the default parameters; None if
+            nothing is guaranteed.
+    """
 
     shown = ("name", "title")
 
@@ -85,6 +90,8 @@ class MethodDescription(Record):
     title: str
     paper: str
     guarantee_summary: str
+    explained: str | None
+    good_for: str
     engines: tuple[str, ...]
     parameters: tuple[ParameterDescription, ...]
 

@@ -19,7 +19,8 @@ def _check_identifiers(setting: str | None) -> str | None:
 Identifiers = Annotated[
     str,
     typer.Option(
-        help="What looks like an e-mail address, phone number, ...: drop, mask or keep.",
+        metavar="WORD",
+        help="Rows with an e-mail address, phone number or the like: drop, mask or keep.",
         callback=_check_identifiers,
     ),
 ]
@@ -27,8 +28,9 @@ ExtensionIdentifiers = Annotated[
     str | None,
     typer.Option(
         "--identifiers",
-        help="What looks like an e-mail address, phone number, ...: drop, mask or keep; with "
-        "--extend as in the earlier release.",
+        metavar="WORD",
+        help="Rows with an e-mail address, phone number or the like: drop (the default), mask or "
+        "keep.",
         callback=_check_identifiers,
     ),
 ]

@@ -16,10 +16,11 @@ from ..ledger.entries import LedgerEntry
 from ..ledger.limits import Composition
 from ..ledger.summary import BudgetAmounts, LedgerCheck, LedgerSummary, RelationTotal
 from ..workflows.budget import check_ledger, set_ledger_limit, show_ledger
+from .help import Application
 from .options import screen_options, with_options
 from .terminal import Terminal, sanitize
 
-app = typer.Typer(
+app = Application(
     help="The ledger: the privacy budget spent on a population.", no_args_is_help=True
 )
 
@@ -32,7 +33,7 @@ LedgerName = Annotated[
 ]
 
 
-@app.command()
+@app.command(example="queryveil ledger show log.tsv")
 @with_options(screen_options)
 def show(screen: Terminal, log: Logs = None, ledger: LedgerName = None) -> None:
     """List the releases, their cost, and the budget that is left."""
@@ -40,7 +41,7 @@ def show(screen: Terminal, log: Logs = None, ledger: LedgerName = None) -> None:
     screen.result(summary, lambda console: _draw_show(console, summary))
 
 
-@app.command()
+@app.command(example="queryveil ledger check log.tsv")
 @with_options(screen_options)
 def check(screen: Terminal, log: Logs = None, ledger: LedgerName = None) -> None:
     """Check that no row of a ledger was edited, removed or inserted."""
@@ -50,7 +51,7 @@ def check(screen: Terminal, log: Logs = None, ledger: LedgerName = None) -> None
         raise VerificationError(summary.message, where=summary.ledger, hint=summary.hint)
 
 
-@app.command()
+@app.command(example="queryveil ledger limit log.tsv --epsilon 1 --delta 1e-7")
 @with_options(screen_options)
 def limit(
     screen: Terminal,

@@ -16,13 +16,14 @@ from ..measures.base import MEASURES, RerunMeasure
 from ..measures.result import MeasureResult, baseline_title, sort_baselines
 from ..methods.base import METHODS
 from .compare import LedgerName, Repeats, Seed, Sweep, Workers, failed_runs
+from .help import Application
 from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
-app = typer.Typer()
+app = Application()
 
 
-@app.command()
+@app.command(example="queryveil measure log.tsv release")
 @with_options(log_options, screen_options)
 def measure(
     log: LogArguments,

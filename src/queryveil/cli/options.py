@@ -37,11 +37,22 @@ from .config import (
     parse_size,
     read_user_list,
 )
+from .help import COMMON, METHOD_OPTIONS, OUTPUT, RARE, SPARK
+from .method_help import describe_parameter, name_value
 from .terminal import Terminal
 
-_LOG, _METHOD, _MEANING, _OUTPUT = "The log", "The method", "What queries mean", "Output"
-_CLUSTER = "The machines"
+_LOG, _MEANING = "The log", "The meaning of queries"
 _LOADER = "The knowledge base"
+# What the help shows in place of a value.
+_VALUES = {
+    "columns": "NAMES", "delimiter": "CHARACTER", "encoding": "NAME", "engine": "NAME",
+    "exclude_users": "FILE", "format": "NAME", "custom_terms": "FILE", "language": "NAME",
+    "max_decompressed_size": "SIZE", "max_rejected": "FRACTION", "method": "NAME",
+    "query_parameter": "NAME", "quote": "CHARACTER", "sample_users": "NUMBER", "sheet": "NAME",
+    "since": "DATE",
+    "spark_config": "SETTINGS", "spark_master": "URL", "spark_scratch": "FOLDER",
+    "tagger": "NAME", "taxonomy": "NAME", "time_format": "FORMAT", "until": "DATE",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -94,6 +105,7 @@ def _option(
     name: str, annotation: Any, text: str, panel: str, default: Any = None, **extra: Any
 ) -> inspect.Parameter:
     flags = extra.pop("flags", ("--" + name.replace("_", "-"),))
+    extra.setdefault("metavar", _VALUES.get(name))
     option = typer.Option(*flags, help=text, rich_help_panel=panel, **extra)
     return inspect.Parameter(
         name,
@@ -153,17 +165,17 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
         _option("since", optional_text, "First day to keep, as 2006-03-01.", _LOG),
         _option("until", optional_text, "Last day to keep.", _LOG),
         _option("sample_users", optional_text, "Random sample of users: 1000, or 5%.", _LOG),
-        _option("exclude_users", Path | None, "File of users to leave out, one per line.", _LOG),
+        _option("exclude_users", Path | None, "File of users to leave out, one per line.", RARE),
         _option(
-            "max_rejected", str, "Fraction of unreadable rows above which to stop.", _LOG, "1%"
+            "max_rejected", str, "Fraction of unreadable rows above which to stop.", RARE, "1%"
         ),
         _option(
             "max_decompressed_size",
             optional_text,
             "Maximum size of a decompressed file: 20 GB.",
-            _LOG,
+            RARE,
         ),
-        _option("encoding", str, "Encoding of text files: cp1252, utf-16.", _LOG, "utf-8"),
+        _option("encoding", str, "Encoding of text files: cp1252, utf-16.", RARE, "utf-8"),
         _option("time_format", optional_text, 'Format of times: "%d/%m/%Y %H:%M".', _LOG),
         _option(
             "delimiter",
@@ -172,30 +184,30 @@ def _log_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Para
             _LOG,
         ),
         _option(
-            "quote", optional_text, 'Quotation mark around cells of CSV and TSV: " or none.', _LOG
+            "quote", optional_text, 'Quotation mark around cells of CSV and TSV: " or none.', RARE
         ),
-        _option("sheet", optional_text, "Sheet of an Excel file; else the first.", _LOG),
+        _option("sheet", optional_text, "Sheet of an Excel file; else the first.", RARE),
         _option(
-            "query_parameter", str, "URL parameter that has the query in an access log.", _LOG, "q"
+            "query_parameter", str, "URL parameter that has the query in an access log.", RARE, "q"
         ),
-        _option("engine", str, f"Where the work is done: {', '.join(ENGINES)}.", _CLUSTER, "local"),
+        _option("engine", str, f"Where the work is done: {', '.join(ENGINES)}.", SPARK, "local"),
         _option(
             "spark_master",
             optional_text,
             "The cluster: spark://host:7077, yarn, local[4].",
-            _CLUSTER,
+            SPARK,
         ),
         _option(
             "spark_scratch",
             optional_text,
             "Folder that all machines of the cluster can read: hdfs:///tmp/qv.",
-            _CLUSTER,
+            SPARK,
         ),
         _option(
             "spark_config",
             optional_text,
             "Settings of Spark: spark.executor.memory=4g,...",
-            _CLUSTER,
+            SPARK,
         ),
     ]
 
@@ -227,15 +239,13 @@ def _build_log_arguments(values: dict[str, Any], typed: set[str]) -> LogArgument
 
 
 def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
-    text = (
-        "Name of the method, see `queryveil methods`; or its spec: frequent-queries:min-users=20."
-    )
+    text = "A method of those below, or its spec: semantic-microaggregation:k=5."
     shared: dict[str, list[tuple[str, Parameter]]] = {}
     for name, method in METHODS.items():
         for declared in method.user_parameters():
             shared.setdefault(declared.name, []).append((name, declared))
     return [
-        _option("method", str if default is not None else str | None, text, _METHOD, default),
+        _option("method", str if default is not None else str | None, text, COMMON, default),
         *(_build_method_option(name, uses) for name, uses in shared.items()),
     ]
 
@@ -248,15 +258,16 @@ def _build_method_option(name: str, uses: list[tuple[str, Parameter]]) -> inspec
     for method, declared in uses:  # methods may give a parameter another range
         meanings.setdefault((declared.help, declared.allowed), []).append((method, declared))
     text = " ".join(_describe_parameter(same) for same in meanings.values())
-    return _option(name, (bool if first.type is bool else str) | None, text, _METHOD, flags=flags)
+    kind = (bool if first.type is bool else str) | None
+    value = None if first.type is bool else name_value(first)
+    return _option(name, kind, text, METHOD_OPTIONS, flags=flags, metavar=value)
 
 
 def _describe_parameter(uses: list[tuple[str, Parameter]]) -> str:
-    first = uses[0][1]
     methods = ", ".join(method for method, _ in uses)
-    defaults = {str(declared.default) for _, declared in uses}
-    default = f" (default {defaults.pop()})" if len(defaults) == 1 else ""
-    return f"{first.help[0].upper()}{first.help[1:]}; {first.allowed}{default}. For {methods}."
+    has_one_default = len({str(declared.default) for _, declared in uses}) == 1
+    text = describe_parameter(uses[0][1], with_default=has_one_default)
+    return f"{text} For {methods}."
 
 
 def _build_method(values: dict[str, MethodValue], typed: set[str]) -> Method:
@@ -264,7 +275,7 @@ def _build_method(values: dict[str, MethodValue], typed: set[str]) -> Method:
     spec = str(values.pop("method"))
     parameters = {name: value for name, value in values.items() if value is not None}
     if ":" not in spec:
-        return METHODS.find(spec).from_params(parameters)
+        return METHODS.build(spec, parameters)
     method, is_spec_typed = parse_method(spec), "method" in typed
     # A typed spec overrides the config file, and typed options override a spec of the config file.
     # If both come from the same source, neither can override the other.
@@ -364,10 +375,8 @@ def _loader_parameters() -> list[inspect.Parameter]:
 
 def _screen_parameters() -> list[inspect.Parameter]:
     return [
-        _option("as_json", bool, "Print one JSON document.", _OUTPUT, False, flags=("--json",)),
-        _option(
-            "quiet", bool, "Print nothing but errors.", _OUTPUT, False, flags=("--quiet", "-q")
-        ),
+        _option("as_json", bool, "Print one JSON document.", OUTPUT, False, flags=("--json",)),
+        _option("quiet", bool, "Print nothing but errors.", OUTPUT, False, flags=("--quiet", "-q")),
     ]
 
 

@@ -12,10 +12,11 @@ from rich.table import Table
 from .. import comparison, replication
 from .compare import LedgerName, Out, Overwrite, Repeats, Resume, Seed, Workers
 from .documents import WrittenReplication
+from .help import Application
 from .options import LogArguments, optional_log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
-app = typer.Typer()
+app = Application()
 
 Paper = Annotated[
     str, typer.Argument(metavar="PAPER", help=f"{', '.join(replication.PAPERS.names())}.")
@@ -24,7 +25,7 @@ Users = Annotated[int | None, typer.Option(min=10, help="Users of the synthetic 
 TaxonomyFile = Annotated[str | None, typer.Option(help="Taxonomy file to use in place of WordNet.")]
 
 
-@app.command()
+@app.command(example="queryveil replicate batet2013 --out replication")
 @with_options(optional_log_options, screen_options)
 def replicate(
     paper: Paper,

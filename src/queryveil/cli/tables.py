@@ -15,7 +15,6 @@ from ..workflows.expected_yield import HANDFUL
 from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
 from ..workflows.planning import Plan
 from ..workflows.verification import VerificationReport
-from .documents import MethodDescription
 from .terminal import sanitize
 
 _MAX_TOPICS = 8
@@ -302,19 +301,3 @@ def print_verification(console: Console, report: VerificationReport) -> None:
             f"Standing: {report.standing.value} ({sanitize(report.summary)}).",
             soft_wrap=True,
         )
-
-
-def print_methods(console: Console, methods: Sequence[MethodDescription]) -> None:
-    """Print the methods with their parameters."""
-    for method in methods:
-        console.print(f"[bold]{method.name}[/]  {sanitize(method.title)}")
-        console.print(f"  [dim]paper:[/] {sanitize(method.paper)}")
-        console.print(f"  [dim]guarantee:[/] {sanitize(method.guarantee_summary)}")
-        console.print(f"  [dim]runs on:[/] {', '.join(method.engines)}")
-        table = Table.grid(padding=(0, 2))
-        for declared in method.parameters:
-            table.add_row(
-                f"  {declared.option}", str(declared.default),
-                f"{sanitize(declared.help)} [dim]({sanitize(declared.range)})[/]",
-            )  # fmt: skip
-        console.print(table)

@@ -26,6 +26,7 @@ from ..workflows.taxonomy_records import (
     TaxonomyList,
     TaxonomyReport,
 )
+from .help import Application
 from .options import MapperArguments, loader_options, mapper_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -152,7 +153,7 @@ def _add_phrase(tree: Tree, phrase: PhraseStep) -> None:
     )
 
 
-app = typer.Typer(
+app = Application(
     help="Taxonomies: import your own, describe them, map queries to them.", no_args_is_help=True
 )
 
@@ -161,7 +162,7 @@ Name = Annotated[
 ]
 
 
-@app.command("import")
+@app.command("import", example="queryveil taxonomy import skos thesaurus.rdf --out thesaurus.qvt")
 @with_options(loader_options, screen_options)
 def import_(
     screen: Terminal,
@@ -179,7 +180,7 @@ def import_(
     screen.result(summary, lambda console: print_import(console, summary))
 
 
-@app.command("list")
+@app.command("list", example="queryveil taxonomy list")
 @with_options(screen_options)
 def list_(
     screen: Terminal,
@@ -190,7 +191,7 @@ def list_(
     screen.result(taxonomies, lambda console: print_list(console, taxonomies))
 
 
-@app.command()
+@app.command(example="queryveil taxonomy show wordnet disease")
 @with_options(screen_options)
 def show(
     screen: Terminal,
@@ -210,7 +211,7 @@ def show(
     screen.result(description, lambda console: print_concept(console, description))
 
 
-@app.command()
+@app.command(example="queryveil taxonomy search heart disease")
 @with_options(screen_options)
 def search(
     screen: Terminal,
@@ -223,7 +224,7 @@ def search(
     screen.result(result, lambda console: print_search(console, result.matches))
 
 
-@app.command()
+@app.command(example="queryveil taxonomy check thesaurus.qvt")
 @with_options(screen_options)
 def check(screen: Terminal, taxonomy: Name = "wordnet") -> None:
     """Check that a taxonomy is complete and consistent."""
@@ -234,7 +235,7 @@ def check(screen: Terminal, taxonomy: Name = "wordnet") -> None:
         raise VerificationError(f"this taxonomy is not sound: {failures}", where=taxonomy)
 
 
-@app.command("map")
+@app.command("map", example='queryveil taxonomy map "cheap flights to rome"')
 @with_options(mapper_options, screen_options)
 def map_(
     mapper: MapperArguments,

@@ -17,16 +17,22 @@ from ..release.verification import read_public_card
 from ..workflows.repeated_releases import warnings_of_folder
 from . import tables
 from .documents import PackedRelease, PublicKey, SignedRelease
+from .help import RARE, Application
 from .options import screen_options, with_options
 from .terminal import Terminal, sanitize
 
-app = typer.Typer()
-keys = typer.Typer(help="Keys that sign releases.", no_args_is_help=True)
+app = Application()
+keys = Application(help="Keys that sign releases.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 
 SignWith = Annotated[
     Path | None,
-    typer.Option("--sign", metavar="KEY", help="File of a private key that signs the release."),
+    typer.Option(
+        "--sign",
+        metavar="KEY",
+        rich_help_panel=RARE,
+        help="File of a private key that signs the release.",
+    ),
 ]
 KeyFile = Annotated[
     Path | None,
@@ -34,14 +40,14 @@ KeyFile = Annotated[
 ]
 
 
-@keys.command("make")
+@keys.command("make", example="queryveil keys make")
 @with_options(screen_options)
 def keys_make(screen: Terminal, key: KeyFile = None) -> None:
     """Generate a key pair: the private key is written to a file, the public key is printed."""
     _show_key(screen, workflows.make_signing_key(key))
 
 
-@keys.command("show")
+@keys.command("show", example="queryveil keys show")
 @with_options(screen_options)
 def keys_show(screen: Terminal, key: KeyFile = None) -> None:
     """Print the public key, which readers need from a channel that they trust."""
@@ -52,7 +58,7 @@ def _show_key(screen: Terminal, public: str) -> None:
     screen.result(PublicKey(public), lambda console: console.print(public, soft_wrap=True))
 
 
-@app.command()
+@app.command(example="queryveil sign release")
 @with_options(screen_options)
 def sign(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
@@ -71,7 +77,7 @@ def sign(
     screen.result(document, lambda console: console.print(text, soft_wrap=True))
 
 
-@app.command()
+@app.command(example="queryveil verify release")
 @with_options(screen_options)
 def verify(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
@@ -91,7 +97,7 @@ def verify(
         raise UnknownVersionError(f"some checks are unknown: {problems}", where=folder, hint=hint)
 
 
-@app.command()
+@app.command(example="queryveil pack release")
 @with_options(screen_options)
 def pack(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],

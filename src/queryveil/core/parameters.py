@@ -92,8 +92,8 @@ class Parameter:
         if self.choices:
             return "one of " + ", ".join(self.choices)
         type_names = {int: "a whole number", float: "a number", bool: "yes or no", str: "a text"}
-        low = f" from {self.min:,}" if self.min is not None else ""
-        high = f" to {self.max:,}" if self.max is not None else ""
+        low = f" from {format_value(self.min)}" if self.min is not None else ""
+        high = f" to {format_value(self.max)}" if self.max is not None else ""
         words = "".join(f"{word}, " for word in self.words) + "or " * bool(self.words)
         return f"{words}{type_names[self.type]}{low}{high}"
 
@@ -102,6 +102,17 @@ class Parameter:
         """The parameter as one line of a docstring."""
         text = f"{self.help[:1].upper()}{self.help[1:]}".rstrip(".")
         return f"{self.name}: {text}; {self.allowed}. Default: {self.default!r}."
+
+
+def format_value(value: Scalar) -> str:
+    """Return a value of a parameter as people write it.
+
+    >>> format_value(1.0), format_value(0.4), format_value(1_000_000), format_value(1e-9)
+    ('1', '0.4', '1,000,000', '1e-09')
+    """
+    if isinstance(value, str | bool) or value is None:
+        return str(value)
+    return f"{int(value):,}" if value == int(value) else f"{value:,}"
 
 
 def parameter(

@@ -24,9 +24,9 @@ from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract, isclass
 from typing import Any, Generic, TypeVar
 
-from ..errors import PluginWarning, UsageError, did_you_mean
+from ..errors import ParameterError, PluginWarning, UsageError, did_you_mean
 from .parameters import Parametrized, parse_spec
-from .records import Record
+from .records import Record, Scalar
 
 OWN_DISTRIBUTION = "queryveil"
 Item = TypeVar("Item")
@@ -204,7 +204,29 @@ class SpecRegistry(Registry[type[Kind]], Generic[Kind]):
         20
         """
         name, values = parse_spec(text)
-        return self.find(name).from_params(dict(values))
+        return self.build(name, dict(values))
+
+    def build(self, name: str, values: Mapping[str, Scalar]) -> Kind:
+        """Return an instance with these values of parameters.
+
+        Raises:
+            UsageError: The name or a parameter is unknown, or a value is out of range.
+        """
+        kind = self.find(name)
+        own = {declared.name for declared in kind.parameters()}
+        for parameter in values:
+            others = [other for other, item in self.items() if _has_parameter(item, parameter)]
+            if parameter not in own and others:
+                raise ParameterError(
+                    f"{name} has no parameter `{parameter}`",
+                    parameter=parameter,
+                    hint=f"these have it: {', '.join(others)}",
+                )
+        return kind.from_params(values)
+
+
+def _has_parameter(kind: type[Parametrized], name: str) -> bool:
+    return any(declared.name == name for declared in kind.user_parameters())
 
 
 def discover_classes(base: type[Kind], package: str) -> dict[str, type[Kind]]:

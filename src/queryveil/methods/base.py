@@ -78,6 +78,7 @@ class Method(Parametrized, ABC):
     title: ClassVar[str]
     paper: ClassVar[str]
     guarantee_summary: ClassVar[str]
+    good_for: ClassVar[str] = ""
     # How a run can be distributed over machines. "steps": the method consists of operations of the
     # engine. "users": the released rows of a user depend on their own rows alone. "blocks": they
     # depend on the rows of a block of similar users. "no": the method needs one machine.
@@ -174,6 +175,8 @@ METHODS: SpecRegistry[Method] = SpecRegistry(
 parse_method = METHODS.parse
 
 
+EPSILON_HELP = "privacy loss of one user's whole log, at most; smaller is more private"
+DELTA_HELP = "probability by which the bound of epsilon can be exceeded; far below 1 / users"
 READ_ALONE = (
     "each row of the log was read from its own text alone: the file name, the header and the data "
     "owner determine how (format, columns, form of times), and no row does; the program that "

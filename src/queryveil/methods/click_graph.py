@@ -38,7 +38,7 @@ from ..errors import EmptyReleaseError
 from ..log.query_log import QueryLog, is_click
 from ..release.guarantee import Check, Guarantee
 from ..release.noise import CountNoise
-from .base import FAILURES, READ_ALONE, Method, MethodOutput
+from .base import DELTA_HELP, EPSILON_HELP, FAILURES, READ_ALONE, Method, MethodOutput
 from .first_contributions import count_first_clicks, count_first_events
 from .forecast import Forecast, TableForecast
 from .occurrence_selection import select_frequent_keys
@@ -67,27 +67,24 @@ class ClickGraph(Method):
     name: ClassVar[str] = "click-graph"
     title: ClassVar[str] = "noisy counts of frequent queries and of clicks on public results"
     paper: ClassVar[str] = "Korolova, Kenthapadi, Mishra, Ntoulas 2009"
-    guarantee_summary: ClassVar[str] = (
-        "differential privacy for a user's whole log; none as a removal"
-    )
+    guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log; none for logs"
+    good_for: ClassVar[str] = "replicating the paper; dp-statistics keeps more queries"
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
-    epsilon: float = parameter(
-        1.0, "bound on the privacy loss of one user's whole log", min=0.001, max=100.0
-    )
-    delta: float = parameter(
-        1e-9, "probability that epsilon fails: far below 1 / users", min=1e-18, max=0.01
-    )
+    epsilon: float = parameter(1.0, EPSILON_HELP, min=0.001, max=100.0)
+    delta: float = parameter(1e-9, DELTA_HELP, min=1e-18, max=0.01)
     max_queries_per_user: int = parameter(
-        1, "first queries of each user that are counted", min=1, max=_MAX_BOUND, unit="queries"
+        1, "number of first queries counted per user", min=1, max=_MAX_BOUND, unit="queries"
     )
     max_clicks_per_user: int = parameter(
-        1, "first clicks of each user that are counted", min=1, max=_MAX_BOUND, unit="clicks"
+        1, "number of first clicks counted per user", min=1, max=_MAX_BOUND, unit="clicks"
     )
-    public_results: str = parameter("", "file of public results: a query, a tab and a URL per line")
+    public_results: str = parameter(
+        "", "file of public results: one query, tab and URL per line; none: no clicks"
+    )
     bound: str = parameter(
         "tight",
-        "which threshold: the paper's, or the lowest possible",
+        "threshold of a query: that of the paper, or the lowest private one",
         choices=("published", "tight"),
     )
     output_kind: str = parameter(

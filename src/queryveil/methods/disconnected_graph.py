@@ -44,16 +44,18 @@ class DisconnectedGraph(Method):
     title: ClassVar[str] = "queries whose clicked results overlap with no other's"
     paper: ClassVar[str] = "Poblete, Spiliopoulou, Baeza-Yates 2007, 2010"
     guarantee_summary: ClassVar[str] = "a rule about queries and results; nothing about a user"
+    good_for: ClassVar[str] = "a baseline in comparisons; it guarantees nothing about a user"
 
     min_documents: int = parameter(
-        2, "different results that must have been clicked for a query", min=1, max=10**6
+        2,
+        "minimum number of different results that were clicked for a released query",
+        min=1,
+        max=10**6,
     )
     min_sites: int = parameter(
-        2, "different sites that these results come from", min=1, max=10**6, unit="sites"
+        2, "minimum number of different sites of these results", min=1, max=10**6, unit="sites"
     )
-    time_precision: str = parameter(
-        "day", "resolution of released times", choices=("none", "month", "day")
-    )
+    time_precision: str = parameter("day", "time precision", choices=("none", "month", "day"))
 
     def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Remove queries that target a site, disconnect the graph, keep the rows that are left."""

@@ -57,21 +57,27 @@ class FrequentQueries(Method):
     title: ClassVar[str] = "keep a query that at least n users sent"
     paper: ClassVar[str] = "Adar 2007; the rule behind most published query data sets"
     guarantee_summary: ClassVar[str] = "none: a rule, not k-anonymity"
+    good_for: ClassVar[str] = (
+        "the usual practice as a baseline, and data that stay inside your own team; it "
+        "guarantees nothing about a user"
+    )
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     min_users: int = parameter(
-        30, "users that a query needs to be kept", min=1, max=_MAX_USERS, unit="users"
+        30, "minimum number of users who sent a released query", min=1, max=_MAX_USERS, unit="users"
     )
     min_click_users: int = parameter(
-        5, "users that a click on a URL needs to be kept", min=1, max=_MAX_USERS, unit="users"
+        5, "minimum number of users who made a released click", min=1, max=_MAX_USERS, unit="users"
     )
     pseudonym_scope: str = parameter(
-        "user", "which rows share a pseudonym", choices=("user", "session", "none")
+        "user",
+        "rows with the same pseudonym: of a user, of a session, or none",
+        choices=("user", "session", "none"),
     )
     time_precision: str = parameter(
-        "day", "resolution of released times", choices=("none", "month", "day", "hour")
+        "day", "time precision", choices=("none", "month", "day", "hour")
     )
-    include_clicks: bool = parameter(True, "whether ranks and URLs are kept at all")
+    include_clicks: bool = parameter(True, "release clicks: ranks and URLs")
 
     def run(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Keep frequent queries, blank rare cells, shuffle and pseudonymize."""

@@ -9,6 +9,7 @@ import typer
 
 from ..cli.compare import LedgerName, Overwrite, Repeats, Seed
 from ..cli.config import parse_fraction
+from ..cli.help import Application
 from ..cli.options import LogArguments, log_options, screen_options, with_options
 from ..cli.terminal import Terminal
 from ..comparison import parse_sweeps
@@ -20,12 +21,12 @@ from .simulation.graphs import GRAPHS
 from .simulation.results import WrittenSweep
 from .simulation.scenario import EXPERIMENTS, Scenario
 
-app = typer.Typer(
+app = Application(
     help="Friends who submit each other's queries, before an engine knows whose they are.",
     no_args_is_help=True,
 )
 app.add_typer(cli_node.app, name="node")
-app.command()(cli_node.engine)
+app.command(example="queryveil peers engine")(cli_node.engine)
 
 Graph = Annotated[
     str,
@@ -44,7 +45,7 @@ Sweep = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder to write.")]
 
 
-@app.command()
+@app.command(example="queryveil peers simulate log.tsv --max-hops 3")
 @with_options(log_options, screen_options)
 def simulate(
     log: LogArguments,

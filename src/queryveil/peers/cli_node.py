@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..cli.help import Application
 from ..cli.options import screen_options, with_options
 from ..cli.terminal import Terminal, sanitize
 from ..core.bounded import read_within
@@ -22,7 +23,7 @@ from .protocol.policy import ProtocolSettings
 if TYPE_CHECKING:  # the node needs packages that a plain installation lacks
     from .node.records import SavedStatus
 
-app = typer.Typer(
+app = Application(
     help="Your own node: friends submit your queries, and you theirs.", no_args_is_help=True
 )
 
@@ -35,7 +36,7 @@ def _import_node() -> Any:
     return import_extra("queryveil.peers.node", "a node", of="peers")
 
 
-@app.command()
+@app.command(example="queryveil peers node run --engine searxng:http://localhost:8888")
 @with_options(screen_options)
 def run(
     screen: Terminal,
@@ -76,7 +77,7 @@ def run(
     node.serve_node(plan, lambda address: _print_address(screen, "Your page", address))
 
 
-@app.command()
+@app.command(example="queryveil peers node invite --name Ada --address 192.0.2.7:7071")
 @with_options(screen_options)
 def invite(
     screen: Terminal,
@@ -95,7 +96,7 @@ def invite(
     screen.result(document, lambda _: _print_plain(line))
 
 
-@app.command()
+@app.command(example="queryveil peers node accept invitation.txt")
 @with_options(screen_options)
 def accept(
     screen: Terminal,
@@ -121,7 +122,7 @@ def accept(
     screen.result(AddedFriends(tuple(added)), lambda console: _print_added(console, added))
 
 
-@app.command()
+@app.command(example="queryveil peers node forget Ada")
 @with_options(screen_options)
 def forget(
     screen: Terminal,
@@ -135,7 +136,7 @@ def forget(
     screen.result(RemovedFriend(removed.name), lambda out: out.print(message))
 
 
-@app.command("status")
+@app.command("status", example="queryveil peers node status")
 @with_options(screen_options)
 def show(screen: Terminal, node_dir: NodeFolder = _NODE_DIR) -> None:
     """Show your exposure so far, and how often friends relayed your queries."""

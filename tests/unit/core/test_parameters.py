@@ -101,8 +101,8 @@ def test_lines(line: str, method: Method) -> None:
         ("frequent-queries:min-users=inf", '`min_users` cannot be "inf"'),
         (f"frequent-queries:min-users={10**40}", "`min_users` cannot be"),
         (f"frequent-queries:min-users={'9' * 5000}", "`min_users` cannot be"),
-        ("frequent-queries:pseudonym-scope=person", "must be one of user, session, none: which "
-                                                    "rows share"),
+        ("frequent-queries:pseudonym-scope=person", "must be one of user, session, none: rows "
+                                                    "with the same pseudonym"),
         ("frequent-queries:time-precision=second", "one of none, month, day, hour"),
         ("frequent-queries:include-clicks=maybe", '"maybe". Hint: it must be yes or no'),
         ("frequent-queries:min-users=2:min-users=3", '"min-users" stands twice'),

@@ -31,19 +31,23 @@ class Microaggregation(Method):
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "blocks"
 
     k: int = parameter(
-        5, "minimal number of users who share one log", min=2, max=10**9, unit="users"
+        5, "minimum number of users who share each released log", min=2, max=10**9, unit="users"
     )
     min_users: int = parameter(
-        0, "minimal number of users of a text, a click and a day; 0 is k", min=0, max=10**9,
+        0,
+        "minimum number of users of each released text, click and day; 0: as k",
+        min=0,
+        max=10**9,
         unit="users",
-    )  # fmt: skip
+    )
     max_member_fraction: float = parameter(
-        0.0, "maximal fraction of a group's log from one member; 0 is 0.4, or 1/k", min=0, max=1
+        0.0,
+        "maximum fraction of a group's log from one user; 0: the larger of 0.4 and 1/k",
+        min=0,
+        max=1,
     )
-    time_precision: str = parameter(
-        "day", "resolution of released times", choices=("none", "month", "day")
-    )
-    include_clicks: bool = parameter(True, "whether clicks are drawn for the released queries")
+    time_precision: str = parameter("day", "time precision", choices=("none", "month", "day"))
+    include_clicks: bool = parameter(True, "release clicks for the released queries")
     taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, or a file")
 
     def __post_init__(self) -> None:
@@ -190,7 +194,7 @@ class ByMeaning(Microaggregation):
 
     min_coverage: float = parameter(
         _MIN_COVERAGE,
-        "fraction of phrases that must have a concept of the taxonomy",
+        "minimum fraction of phrases with a concept of the taxonomy; below it, the run stops",
         min=0.0,
         max=1.0,
     )

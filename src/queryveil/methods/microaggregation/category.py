@@ -47,14 +47,19 @@ class CategoryMicroaggregation(ByMeaning):
     guarantee_summary: ClassVar[str] = (
         "k-anonymity: every released log is shared by at least k users"
     )
+    good_for: ClassVar[str] = (
+        "logs of real queries per user, with a taxonomy of categories such as the Open Directory"
+    )
 
     levels: int | Literal["auto"] = parameter(
         5,
-        "levels that are compared; auto: those that half of the terms reach",
+        "levels of the taxonomy that are compared; auto: those that half of the terms reach",
         min=1,
         max=_DEEPEST,
     )
-    categories_per_term: str = parameter("1", "categories of a term", choices=("1", "5"))
+    categories_per_term: str = parameter(
+        "1", "number of categories of each term", choices=("1", "5")
+    )
 
     def run(
         self,

@@ -62,15 +62,21 @@ class SemanticMicroaggregation(ByMeaning):
     guarantee_summary: ClassVar[str] = (
         "k-anonymity: every released log is shared by at least k users"
     )
+    good_for: ClassVar[str] = (
+        "logs of real queries per user, for partners under contract: user modeling, query "
+        "suggestion, linguistics"
+    )
 
     output_unit: str = parameter(
-        "phrase", "whether phrases or whole queries are released", choices=("phrase", "query")
+        "phrase", "released texts: phrases, or whole queries", choices=("phrase", "query")
     )
     blocking: str = parameter(
-        "auto", "whether all users are compared, or blocks of similar ones", choices=_BLOCKINGS
+        "auto",
+        "users that are compared: all (exact), or those of a block (faster)",
+        choices=_BLOCKINGS,
     )
     refine: bool = parameter(
-        False, "whether groups are refined after MDAV, and items selected greedily"
+        False, "improve the groups after MDAV, and select the texts greedily; slower"
     )
 
     def guarantee(self) -> Guarantee:
@@ -122,12 +128,17 @@ class StringMicroaggregation(Microaggregation):
     guarantee_summary: ClassVar[str] = (
         "k-anonymity: every released log is shared by at least k users"
     )
+    good_for: ClassVar[str] = (
+        "logs in a language without a taxonomy, and comparisons with semantic- microaggregation"
+    )
 
     blocking: str = parameter(
-        "auto", "whether all users are compared, or blocks of similar ones", choices=_BLOCKINGS
+        "auto",
+        "users that are compared: all (exact), or those of a block (faster)",
+        choices=_BLOCKINGS,
     )
     refine: bool = parameter(
-        False, "whether groups are refined after MDAV, and items selected greedily"
+        False, "improve the groups after MDAV, and select the texts greedily; slower"
     )
 
     def run(

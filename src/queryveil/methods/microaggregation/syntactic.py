@@ -259,11 +259,14 @@ class SyntacticMicroaggregation(Microaggregation):
     guarantee_summary: ClassVar[str] = (
         "k-anonymity: every released log is shared by at least k users"
     )
+    good_for: ClassVar[str] = (
+        "comparing with the other microaggregation methods on small logs, of up to 2,000 users"
+    )
 
     max_rows_per_user: int = parameter(
-        50, "rows of a user that are compared", min=1, max=1_000, unit="rows"
+        50, "maximum number of rows of each user that are compared", min=1, max=1_000, unit="rows"
     )
-    refine: bool = parameter(False, "whether groups are improved by swaps after MDAV")
+    refine: bool = parameter(False, "improve the groups after MDAV by swapping users; slower")
 
     def run(
         self,

@@ -162,19 +162,24 @@ class ReplacementMethod(Method):
 
     epsilon: float = parameter(
         1.0,
-        "bound on the privacy loss, of a user or of a query (see budget_unit)",
+        "privacy loss, at most: of a user's whole log or of one query (see `budget_unit`)",
         min=0.001,
         max=1000.0,
     )
     budget_unit: str = parameter(
-        "user", "whether epsilon is for a user's whole log, or for each query",
+        "user", "what epsilon is for: a user's whole log, or each query by itself",
         choices=("user", "query"),
     )  # fmt: skip
     domain: str = parameter(
-        ALL, "concepts that can be released: all, a concept, topics, or A, B, C of the paper"
+        ALL,
+        "concepts that can be released: all, below a concept, topics, or A, B, C of the paper",
     )
     max_phrases_per_user: int = parameter(
-        100, "queries, counted as phrases, of each user", min=1, max=10_000, unit="phrases"
+        100,
+        "number of phrases of each user that are released; a query has one or more",
+        min=1,
+        max=10_000,
+        unit="phrases",
     )
     taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, or a file")
 

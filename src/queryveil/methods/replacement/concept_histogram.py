@@ -38,11 +38,14 @@ class ConceptHistogram(ReplacementMethod):
     title: ClassVar[str] = "queries drawn from noisy counts of each user's concepts"
     paper: ClassVar[str] = "Sánchez et al. 2018, the baseline HBDP"
     guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
+    good_for: ClassVar[str] = (
+        "a baseline in comparisons; with a usual privacy budget it keeps almost nothing"
+    )
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
 
     threshold: int | Literal["auto"] = parameter(
         "auto",
-        "minimal noisy count of a concept: 1 as in the paper; auto: few concepts by noise alone",
+        "minimum noisy count of a released concept; 1: as in the paper; auto: few by noise alone",
         min=1,
         max=10**9,
     )

@@ -48,13 +48,18 @@ class ProfileFirst(ReplacementMethod):
     title: ClassVar[str] = "queries drawn from a private profile of each user's topics"
     paper: ClassVar[str] = "none: beyond Sánchez et al. 2018"
     guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
+    good_for: ClassVar[str] = (
+        "the interests of single users, by topic: user modeling and personalization; the "
+        "words of the queries are not kept"
+    )
 
     mechanism: str = parameter(
-        "auto", "how profiles are released: by counts, by responses, as one mean, or not at all",
+        "auto",
+        "how profiles are released: noisy counts, randomized answers, one mean, or not at all",
         choices=_MECHANISMS,
-    )  # fmt: skip
+    )
     topics: str = parameter(
-        "auto", "topics of the profile: auto, sanchez4, sanchez19, lexicographer, or concepts"
+        "auto", "topics of a profile: auto, sanchez4, sanchez19, lexicographer, or concepts"
     )
 
     def check_ready(self) -> None:
@@ -67,7 +72,7 @@ class ProfileFirst(ReplacementMethod):
         mechanism = self._choose_mechanism(expected_users, topics)
         facts = [ForecastFact("topics", topics, "topics of a profile")]
         if mechanism is None:
-            facts.append(ForecastFact("profiles", "all alike", "profiles", "text"))
+            facts.append(ForecastFact("profiles", "all the same", "profiles", "text"))
             return Forecast(facts=tuple(facts))
         points = getattr(mechanism, "points", 0)
         name = type(mechanism).__name__.lower()

@@ -49,21 +49,37 @@ class SemanticReplacement(ReplacementMethod, ContinuableMethod):
     title: ClassVar[str] = "each query replaced by a concept of similar meaning, drawn at random"
     paper: ClassVar[str] = "Sánchez, Batet, Viejo, Rodríguez-García, Castellà-Roca 2018"
     guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
+    good_for: ClassVar[str] = (
+        "a log of rows per user with a formal guarantee, if epsilon is large or few queries "
+        "per user are kept; else the released queries are almost random"
+    )
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "users"
 
-    criterion: str = parameter("sqc2", "score function of replacement concepts", choices=CRITERIA)
+    criterion: str = parameter(
+        "sqc2",
+        "score of a concept: similarity (sqc1), within the topic (sqc2), or equality (nsqc)",
+        choices=CRITERIA,
+    )
     topics: str = parameter(
-        "auto", "topics of sqc2: auto, sanchez4, sanchez19, lexicographer, branches, or concepts"
+        "auto",
+        "topics of the score sqc2: auto, sanchez4, sanchez19, lexicographer, branches, or concepts",
     )
     calibration: str = parameter(
-        "exact", "the sharpest weights within epsilon, or those of the paper", choices=CALIBRATIONS
+        "exact",
+        "weights of the choice: the most useful within epsilon, or those of the paper",
+        choices=CALIBRATIONS,
     )
-    delta: float = parameter(0.0, "probability that epsilon fails; 0 for none", min=0.0, max=0.01)
+    delta: float = parameter(
+        0.0,
+        "probability by which the bound of epsilon can be exceeded; 0: never",
+        min=0.0,
+        max=0.01,
+    )
     preserve_length: bool = parameter(
-        False, "whether users keep their number of phrases, which is then public"
+        False, "keep the number of phrases of each user, which is then public"
     )
     keep_context_words: bool = parameter(
-        False, "whether the other words of a query are kept, which no epsilon covers"
+        False, "keep the other words of a query, which the guarantee does not cover"
     )
     previous_epsilon: float = parameter(
         0.0, "epsilon that earlier releases of these users spent", min=0.0, max=1e6, internal=True

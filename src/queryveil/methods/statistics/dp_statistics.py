@@ -19,7 +19,7 @@ from ...errors import ParameterError
 from ...log.query_log import QueryLog
 from ...release.guarantee import Guarantee
 from ...release.noise import CountNoise
-from ..base import Method, MethodOutput
+from ..base import DELTA_HELP, EPSILON_HELP, Method, MethodOutput
 from ..forecast import Forecast
 from .approximate import TableMechanisms, calibrate_mechanisms, release_approximate
 from .as_published import AsPublished
@@ -56,40 +56,53 @@ class DpStatistics(Method):
     title: ClassVar[str] = "noisy counts of queries, clicks and transitions, without any users"
     paper: ClassVar[str] = "Zhang, Yang, Singh 2016, repaired; Korolova et al. 2009"
     guarantee_summary: ClassVar[str] = "differential privacy for a user's whole log"
+    good_for: ClassVar[str] = (
+        "publishing what many users search for and click: trends, query suggestion, ranking; it "
+        "needs many users, and releases counts instead of logs"
+    )
     parallelism: ClassVar[Literal["no", "steps", "users", "blocks"]] = "steps"
 
     mode: str = parameter(
-        "approx", "keys of the log, keys of a public list, or the steps of the paper", choices=MODES
+        "approx",
+        "counted queries: those of the log (approx), of a public list (pure), or as in the paper",
+        choices=MODES,
     )
-    epsilon: float = parameter(
-        1.0, "bound on the privacy loss of one user's whole log", min=0.001, max=100.0
-    )
-    delta: float = parameter(
-        1e-9, "probability that epsilon fails: far below 1 / users", min=0.0, max=0.01
-    )
+    epsilon: float = parameter(1.0, EPSILON_HELP, min=0.001, max=100.0)
+    delta: float = parameter(1e-9, DELTA_HELP, min=0.0, max=0.01)
     max_queries_per_user: int = parameter(
-        20, "queries of each user that are counted", min=1, max=_MAX_BOUND, unit="queries"
+        20, "number of queries of each user that are counted", min=1, max=_MAX_BOUND, unit="queries"
     )
     max_clicks_per_user: int = parameter(
-        20, "clicks of each user that are counted", min=1, max=_MAX_BOUND, unit="clicks"
+        20, "number of clicks of each user that are counted", min=1, max=_MAX_BOUND, unit="clicks"
     )
-    selection: str = parameter("auto", "how frequent queries are selected", choices=SELECTIONS)
+    selection: str = parameter(
+        "auto",
+        "mechanism that selects the frequent queries; auto: laplace or guided",
+        choices=SELECTIONS,
+    )
     contribution_order: str = parameter(
         "short",
-        "which queries of a user are counted, if they have more",
+        "which queries of a user are counted, if they have more: short ones first, or at random",
         choices=("short", "random"),
     )
-    budget_split: str = parameter("2/1/1", "weights of the budget: queries, clicks, transitions")
+    budget_split: str = parameter(
+        "2/1/1", "division of the budget: weights of queries, clicks and transitions"
+    )
     public_queries: str = parameter(
         WORDNET, "public list of queries: wordnet, or a file with one query per line"
     )
-    public_results: str = parameter("", "file of public results: a query, a tab and a URL per line")
+    public_results: str = parameter(
+        "", "file of public results: one query, tab and URL per line; none: no clicks"
+    )
     synthetic_users: int = parameter(
-        0, "users of a synthetic log that is sampled from the tables; 0 for none", min=0, max=10**8,
+        0,
+        "number of users of a synthetic log, drawn from the released tables; 0: no such log",
+        min=0,
+        max=10**8,
         unit="users",
-    )  # fmt: skip
+    )
     published_threshold: int = parameter(
-        500, "noisy count above which the paper releases a query", min=1, max=10**6
+        500, "noisy count above which a query is released, in mode paper", min=1, max=10**6
     )
 
     def __post_init__(self) -> None:
