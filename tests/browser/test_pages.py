@@ -16,6 +16,7 @@ from typing import Any, Literal
 import pytest
 
 import queryveil as qv
+from queryveil.comparison.frontier import describe_front
 from queryveil.comparison.page import render_comparison
 from queryveil.comparison.result import (
     Comparison,
@@ -38,15 +39,17 @@ READ = """
 const all = (css) => [...document.querySelectorAll(css)];
 const texts = (css) => all(css).map((one) => one.textContent);
 const seen = () => ({
-  best: texts(".front li"),
+  best: texts("ul.front li"),
+  verdict: texts(".verdict").join(),
   marks: all(".scatter .run").map((g) => g.getAttribute("display") ? null : [
     g.getAttribute("transform"), g.classList.contains("best"),
     g.querySelector(".reach").getAttribute("d")]),
   joins: all(".scatter .join").map((one) => one.getAttribute("points")),
-  step: document.querySelector(".scatter .step").getAttribute("d"),
+  step: document.querySelector(".scatter .front").getAttribute("d"),
   axes: all(".scatter .across, .scatter .up").map((g) => !g.getAttribute("display")),
   missing: texts(".missing span").join(),
-  labels: all(".scatter .at").map((one) => one.getAttribute("visibility")),
+  labels: all(".scatter .at").map((one) => one.textContent &&
+    [one.textContent, ...["x", "y", "text-anchor"].map((name) => one.getAttribute(name))]),
 });
 const choose = (x, y) => all("select").forEach((one, i) => {
   one.value = [x, y][i];
@@ -146,9 +149,21 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
       const [m, flat] = all(".key button");
       const press = (one) => { one.click(); return [one.getAttribute("aria-pressed"), seen()]; };
       found.without = press(m); found.again = press(m);
+      // A page that has no focus yet, as under load, sends no events of focus: send them then.
       const mark = all(".scatter .run")[3], tip = document.querySelector(".tip");
-      mark.focus(); found.tip = [tip.hidden, tip.textContent];
-      mark.blur(); found.gone = tip.hidden;
+      const send = (one, name) => document.hasFocus()
+        || one.dispatchEvent(new FocusEvent(name, { bubbles: true }));
+      mark.focus(); send(mark, "focusin");
+      found.tip = [tip.hidden, tip.textContent, document.activeElement === mark];
+      const key = (name) => {
+        const event = new KeyboardEvent("keydown", { key: name, bubbles: true });
+        document.activeElement.dispatchEvent(event);
+        return document.activeElement.getAttribute("aria-label").split(":")[0];
+      };
+      found.keys = ["Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "ArrowRight"].map(key);
+      found.stops = all(".scatter .run[tabindex='0']").length;
+      const last = document.activeElement;
+      last.blur(); send(last, "focusout"); found.gone = tip.hidden;
       const table = all("table.sorts").at(-1), heads = [...table.querySelectorAll("th button")];
       const column = (i) => [...table.tBodies[0].rows].map((row) => row.cells[i].textContent);
       found.sorted = [1, 3, 3].map((i) => {
@@ -184,8 +199,11 @@ def drawn_by_python(x: int, y: int) -> dict[str, Any]:
         "step": drawing.step,
         "axes": [i == x for i in (0, 1)] + [i == y for i in (0, 1)],
         "missing": "; ".join(chart.missing((x, y))),
+        "verdict": describe_front(chart, (x, y)),
         "labels": [
-            "visible" if mark.legible else "hidden" for mark in drawing.marks if mark.run.label
+            [label.text, f"{label.x:g}", f"{label.y:g}", label.anchor] if label else ""
+            for mark in drawing.marks
+            for label in (mark.wide, mark.narrow)
         ],
     }
 
@@ -199,7 +217,7 @@ def numbers(found: dict[str, Any]) -> list[float]:
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_the_script_draws_what_python_draws(told: dict[str, Any], x: int, y: int) -> None:
     seen, expected = told["told"]["pairs"][2 * x + y], drawn_by_python(x, y)
-    for part in ("best", "axes", "missing", "labels"):
+    for part in ("best", "verdict", "axes", "missing", "labels"):
         assert seen[part] == expected[part]
     kinds = [[mark and mark[1] for mark in one["marks"]] for one in (seen, expected)]
     assert kinds[0] == kinds[1]
@@ -224,11 +242,18 @@ def test_a_method_can_be_hidden(told: dict[str, Any]) -> None:
 
 
 def test_a_mark_tells_what_it_is(told: dict[str, Any]) -> None:
-    hidden, text = told["told"]["tip"]
+    hidden, text, focused = told["told"]["tip"]
     assert not hidden
+    assert focused
     assert text == "flat: found 2.15 (2.1 to 2.2), kept 0.65 (0.6 to 0.7)"
     assert told["told"]["gone"]
     assert not told["told"]["choice"]
+
+
+def test_arrow_keys_go_from_mark_to_mark(told: dict[str, Any]) -> None:
+    names = ["m k=10", "flat", "m k=9", "flat", "m k=2", "m k=2"]
+    assert told["told"]["keys"] == names
+    assert told["told"]["stops"] == 1  # Tab enters the chart once, and leaves it
 
 
 def test_tables_sort(told: dict[str, Any]) -> None:

@@ -28,6 +28,7 @@ from ..workflows.budget import (
 from ..workflows.method_arguments import take_method
 from .grid import FigureRequest, FigureSpec, MethodRun, expand_grid, request_figures
 from .journal import Journal, log_cache_key, row_key
+from .references import REFERENCE_RUNS, applies_to_references, reference_runs
 from .result import Comparison, ComparisonRow, Figure, LogSummary, MeasureInfo, RunOptions
 from .runner import Measurement, default_workers, group_tasks, run_tasks
 
@@ -125,7 +126,9 @@ def compare_figures(
     before = MeasureContext(_read_log(log))
     runs = [] if how.synthetic else [run for run, _ in wanted.values()]
     notes = _record_access(before.log, runs, how.ledger)
-    rows, known = _compute_rows(before, wanted, how, journal or Journal(), stages)
+    references = _reference_runs(wanted)
+    rows, known = _compute_rows(before, wanted | references, how, journal or Journal(), stages)
+    labels = {run.label for run, _ in references.values()}
     return Comparison(
         queryveil=__version__,
         options=how,
@@ -139,8 +142,19 @@ def compare_figures(
             for line, measure in run_measures.items()
         },
         figures=tuple(_describe_figure(figure, runs) for figure, runs in drawn),
-        rows=tuple(rows),
+        rows=tuple(row for row in rows if row.label not in labels),
+        references=tuple(row for row in rows if row.label in labels),
     )
+
+
+def _reference_runs(wanted: Wanted) -> Wanted:
+    """Return the runs of the references, with the measures that apply to them."""
+    measures = {line: measure for _, chosen in wanted.values() for line, measure in chosen.items()}
+    applicable = {
+        line: measure for line, measure in measures.items() if applies_to_references(measure)
+    }
+    runs = reference_runs(measures.values())
+    return {(run.label, str(run.method)): (run, applicable) for run in runs}
 
 
 def _read_log(log: LogOrReader) -> QueryLog:
@@ -195,21 +209,24 @@ def _compute_rows(
 
 
 def _list_cells(log: QueryLog, wanted: Wanted, options: RunOptions) -> list[Measurement]:
-    log_key = log_cache_key(log)
-    return [
-        Measurement(
-            run,
-            line,
-            measure,
-            turn,
-            options.seed,
-            options.identifiers,
-            row_key(log_key, run, line, measure, turn, options.seed, options.identifiers),
-        )
-        for run, measures in wanted.values()
-        for turn in range(1, options.repeats + 1)
-        for line, measure in measures.items()
-    ]
+    log_key, cells = log_cache_key(log), []
+    for run, measures in wanted.values():
+        is_reference = run in REFERENCE_RUNS
+        identifiers = "keep" if is_reference else options.identifiers
+        cells += [
+            Measurement(
+                run,
+                line,
+                measure,
+                turn,
+                options.seed,
+                identifiers,
+                row_key(log_key, run, line, measure, turn, options.seed, identifiers),
+            )
+            for turn in range(1, (1 if is_reference else options.repeats) + 1)
+            for line, measure in measures.items()
+        ]
+    return cells
 
 
 def _describe_measure(measure: Measure) -> MeasureInfo:

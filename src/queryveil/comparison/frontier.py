@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..errors import UsageError
-from ..render.charts.chart import LegendEntry, place_legend
-from ..render.charts.scatter import ScatterChart, ScatterDrawing
-from ..render.html import CHART_STYLES, load_styles, render_template
+from ..errors import UsageError, did_you_mean
+from ..render.charts.chart import LegendEntry
+from ..render.charts.measure_axis import MeasureAxis
+from ..render.charts.picture import Chart
+from ..render.charts.scatter import ScatterChart, ScatterDrawing, ScatterPanel
+from ..render.html import CHART_STYLES
 from .result import Comparison
 from .scatter import build_scatter
 
-FRONTIER_STYLES = ("chart.css", "frontier.css")
-FRONTIER_SCRIPTS = ("sort.js", "frontier.js")
+FRONTIER_STYLES = (*CHART_STYLES, "frontier.css")
+FRONTIER_SCRIPTS = ("sort.js", "charts.js", "frontier.js")
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class FrontierView:
 
     Attributes:
         repeated: Whether values are means over repeats.
+        references: Whether the chart has references.
+        verdict: A sentence on the Pareto front.
         best: The runs of the Pareto front in words.
         own: A sentence on the reported release, if there is one.
         missing: The names of runs without both values.
@@ -32,6 +36,8 @@ class FrontierView:
     drawing: ScatterDrawing
     legend: tuple[LegendEntry, ...]
     repeated: bool
+    references: bool
+    verdict: str
     best: tuple[str, ...]
     own: str
     missing: str
@@ -49,74 +55,80 @@ def frontier_view(comparison: Comparison) -> FrontierView | None:
         drawing=chart.draw(pair),
         legend=tuple(group.legend for group in chart.groups),
         repeated=comparison.options.repeats > 1,
+        references=bool(comparison.references),
+        verdict=describe_front(chart, pair),
         best=tuple(chart.describe(i, pair) for i in chart.fronts[pair].best),
         own=_describe_own(chart, pair),
         missing="; ".join(chart.missing(pair)),
     )
 
 
+def describe_front(chart: ScatterChart, pair: tuple[int, int]) -> str:
+    """Return a sentence that introduces the runs that no other run beats."""
+    front, x, y = chart.fronts[pair], chart.across[pair[0]].view, chart.up[pair[1]].view
+    count, runs = len(front.best), len(front.order)
+    these = "this one" if count == 1 else f"these {count}"
+    order = ", from the lowest risk to the highest utility" if count > 1 else ""
+    noun = "run" if runs == 1 else "runs"
+    return f"For {x.title} against {y.title}, no other run beats {these} of {runs} {noun}{order}:"
+
+
 def _describe_own(chart: ScatterChart, pair: tuple[int, int]) -> str:
-    """Return a sentence on the runs that dominate this release, if the report is on one."""
+    """Return a sentence on the runs that beat this release, if the report is on one."""
     front = chart.fronts[pair]
     if chart.own is None or chart.own not in front.order:
         return ""
     better = [chart.runs[i].name for i in front.best if i in front.over_own]
     if not better:
-        return "No other run dominates this release."
-    return f"This release is dominated by {'; '.join(better)}."
-
-
-_MARGIN, _ROW, _MAX_NAME = 20, 24, 36  # of the picture; longest name for two columns
+        return "No other run beats this release."
+    return f"This release is beaten by {'; '.join(better)}."
 
 
 def frontier_svg(
     comparison: Comparison,
-    x_measure: str,
-    y_measure: str,
+    x_measure: str | None = None,
+    y_measure: str | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> str:
-    """Render two measures of a comparison as the text of an .svg file.
+    """Render a risk and a utility of a comparison as the text of an .svg file.
 
-    `labels` are names for method specs; without them, parameters common to all are left out.
+    Without measures it shows those that the page shows first. `labels` are names for method specs;
+    without them, parameters common to all are left out.
+    """
+    return frontier_chart(comparison, x_measure, y_measure, labels).svg
+
+
+def frontier_chart(
+    comparison: Comparison,
+    x: str | None = None,
+    y: str | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Chart:
+    """Return the chart of a risk and a utility; by default those that the page shows first.
+
+    Raises:
+        UsageError: The comparison has no such risk or utility.
     """
     chart = build_scatter(comparison, labels)
-    pair = _find_pair(chart, x_measure, y_measure)
-    if chart is None or pair is None:
-        raise UsageError(
-            f'"{x_measure}" and "{y_measure}" are no risk and no utility of this comparison',
-            hint="comparison.json has the names of the measures",
-        )
-    x, y, frame = chart.across[pair[0]], chart.up[pair[1]], chart.frame
-    shown = dict.fromkeys(chart.runs[i].group for i in sorted(chart.fronts[pair].order))
-    is_long = any(len(group.label) > _MAX_NAME for group in shown)
-    legend = place_legend(
-        (group.legend for group in shown),
-        left=frame.left,
-        top=frame.height + 24,
-        width=frame.right - frame.left,
-        columns=1 if is_long else 2,
-        row_height=_ROW,
-    )
-    return render_template(
-        "frontier.svg.j2",
-        style=load_styles(CHART_STYLES),
-        title=f"{x.view.title} and {y.view.title}",
-        width=frame.width + _MARGIN,
-        height=frame.height + legend.height + 40,
-        chart=chart,
-        x=x,
-        y=y,
-        drawing=chart.draw(pair),
-        legend=legend,
-    )
-
-
-def _find_pair(chart: ScatterChart | None, x: str, y: str) -> tuple[int, int] | None:
     if chart is None:
-        return None
-    pairs = (
-        pair
-        for pair in chart.fronts
-        if (chart.across[pair[0]].name, chart.up[pair[1]].name) == (x, y)
+        raise UsageError(
+            "this comparison has no risk and utility to draw",
+            hint="name at least one measure of each kind in `measures`; `plot_lines` draws one "
+            "measure",
+        )
+    first = chart.first_pair
+    pair = (
+        first[0] if x is None else _find_axis("risk", x, chart.across),
+        first[1] if y is None else _find_axis("utility", y, chart.up),
     )
-    return next(pairs, None)
+    panel = ScatterPanel(chart, pair)
+    return Chart(panel.title, (panel,))
+
+
+def _find_axis(kind: str, name: str, axes: Sequence[MeasureAxis]) -> int:
+    names = [axis.name for axis in axes]
+    if name not in names:
+        raise UsageError(
+            f'this comparison has no {kind} measure "{name}"', hint=did_you_mean(name, names)
+        )
+    return names.index(name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..render.charts.bars import Bar, BarChart, bar_chart
 from ..render.charts.line import LineChart, line_chart
-from ..render.charts.scales import Range
+from ..render.charts.scales import Range, format_number, summarize
 from ..render.html import render_page
 from ..render.tables import Cell, Column, SortableTable, number_cell
 from .frontier import FRONTIER_SCRIPTS, FRONTIER_STYLES, FrontierView, frontier_view
@@ -18,6 +19,8 @@ from .series import (
     figure_series,
     format_param,
     reference_lines,
+    split_figure,
+    summarize_references,
     summarize_runs,
 )
 
@@ -30,19 +33,22 @@ _VERDICTS = {
 
 
 @dataclass(frozen=True)
-class FigureView:
-    """A figure: a chart over the swept parameter and its table, or a table of bars.
+class FigurePart:
+    """Lines over one swept parameter, or bars; and their table, if there is a value."""
 
-    `bars` is None for a figure with a chart; without any value both are None.
-    """
+    chart: LineChart | BarChart | None
+    table: SortableTable | None
+
+
+@dataclass(frozen=True)
+class FigureView:
+    """A measure of all methods: a part for each swept parameter."""
 
     title: str
     measure: str
     description: str
     better: str
-    chart: LineChart | None
-    table: SortableTable | None
-    bars: SortableTable | None
+    parts: tuple[FigurePart, ...]
     bases: tuple[str, ...]
 
 
@@ -58,6 +64,7 @@ class ComparisonView:
     queries: int
     repeat: int
     notes: tuple[str, ...]
+    verdict: str
     claims: SortableTable | None
     deviations: tuple[str, ...]
     frontier: FrontierView | None
@@ -96,6 +103,7 @@ def comparison_view(
         queries=log.queries,
         repeat=comparison.options.repeats,
         notes=comparison.notes,
+        verdict=_count_claims(claims) if claims else "",
         claims=_claims_table(claims) if claims else None,
         deviations=tuple(deviations),
         frontier=frontier_view(comparison),
@@ -115,6 +123,19 @@ def comparison_view(
 def _title(claims: Sequence[ClaimResult]) -> str:
     papers = list(dict.fromkeys(claim.paper for claim in claims))
     return f"{', '.join(papers)}, replicated" if papers else "Methods compared"
+
+
+def _count_claims(claims: Sequence[ClaimResult]) -> str:
+    """Return how many published claims hold, as a sentence."""
+    holding, failing, total = (
+        sum(claim.holds is True for claim in claims),
+        sum(claim.holds is False for claim in claims),
+        len(claims),
+    )
+    undecided = total - holding - failing
+    more = f", and {undecided} {'is' if undecided == 1 else 'are'} undecided" if undecided else ""
+    verb = "does" if failing == 1 else "do"
+    return f"{holding} of {total} published claims hold, {failing} {verb} not{more}."
 
 
 def _claims_table(claims: Sequence[ClaimResult]) -> SortableTable:
@@ -143,63 +164,73 @@ def _claim_row(claim: ClaimResult) -> tuple[Cell, ...]:
 
 
 def _figure(figure: Figure, comparison: Comparison) -> FigureView:
-    rows, about = comparison.rows, comparison.measures[figure.measure]
-    series = figure_series(figure, rows)
-    is_swept = figure.x is not None and not all(line.level for line in series)
-    references = reference_lines(figure, rows) if is_swept else []
+    about = comparison.measures[figure.measure]
     return FigureView(
         title=figure.title,
         measure=figure.measure,
         description=about.description,
         better=about.better,
-        chart=_chart(figure, series, about, references) if is_swept else None,
-        table=_table(figure.x or "", [*series, *references]) if is_swept else None,
-        bars=_bars(series) if series and not is_swept else None,
-        bases=_bases(figure, rows),
+        parts=tuple(draw_figure(figure, comparison)),
+        bases=_bases(figure, comparison.rows),
     )
 
 
-def _chart(
+def draw_figure(figure: Figure, comparison: Comparison) -> list[FigurePart]:
+    """Return the charts of a figure, one for each swept parameter, with their tables."""
+    rows, about = comparison.rows, comparison.measures[figure.measure]
+    parts = split_figure(figure, rows)
+    series = [figure_series(part, rows) for part in parts]
+    labels = dict.fromkeys(line.label for lines in series for line in lines)
+    numbers = {label: number for number, label in enumerate(labels)}
+    return [
+        _draw_part(part, lines, about, rows, numbers)
+        for part, lines in zip(parts, series, strict=True)
+    ]
+
+
+def _draw_part(
     figure: Figure,
     series: Sequence[ChartSeries],
     measure: MeasureInfo,
-    references: Sequence[ChartSeries],
-) -> LineChart | None:
-    lines, scale, names = chart_lines(series, figure.scale, references)
-    return line_chart(
+    rows: Sequence[ComparisonRow],
+    numbers: Mapping[str, int],
+) -> FigurePart:
+    if not series:
+        return FigurePart(None, None)
+    if figure.x is None or all(line.level for line in series):
+        return FigurePart(_bars(series, measure), _table("", series))
+    references = reference_lines(figure, rows)
+    lines, scale, names = chart_lines(series, figure.scale, references, numbers)
+    chart = line_chart(
         lines,
-        title=f"{figure.title}: {measure.title}",
-        x_title=(figure.x or "").replace("_", "-") + " (log scale)" * (scale == "log"),
-        y_title=measure.unit,
+        title=f"{figure.title} over {figure.x.replace('_', '-')}",
+        x_title=figure.x.replace("_", "-") + " (log scale)" * (scale == "log"),
+        y_title=f"{measure.unit}; {measure.better} is better",
         scale=scale,
         names=names,
     )
+    return FigurePart(chart, _table(figure.x, [*series, *references]))
 
 
-def _bars(series: Sequence[ChartSeries]) -> SortableTable:
-    """Return one value per method, if no parameter is swept."""
-    ranges = {line.label: _range(line.values[None]) for line in series}
-    maximum = max(values.high for values in ranges.values()) or 1.0
-    rows = [
-        (
-            Cell(label),
-            _range_cell(values),
-            Cell("", "fill", percent=max(0.0, 100 * values.mean / maximum)),
-        )
-        for label, values in ranges.items()
+def _bars(series: Sequence[ChartSeries], measure: MeasureInfo) -> BarChart | None:
+    """Return a bar for each method, if no parameter is swept."""
+    ranges = {line.label: summarize(line.values[None]) for line in series}
+    bars = [
+        Bar(label, value.mean, str(value), (value.low, value.high) if value.spread else None)
+        for label, value in ranges.items()
     ]
-    columns = (Column("method"), Column("value", "number"), Column(""))
-    return SortableTable(columns, tuple(rows))
+    title = f"{measure.unit}; {measure.better} is better"
+    return bar_chart(bars, title=measure.title, x_title=title)
 
 
 def _table(x: str, series: Sequence[ChartSeries]) -> SortableTable:
     values = list(dict.fromkeys(value for line in series for value in line.values))
-    titles = ["at all" if value is None else format_param(x, value) for value in values]
+    titles = ["value" if value is None else format_param(x, value) for value in values]
     rows = [
         (
             Cell(line.label),
             *(
-                _range_cell(_range(line.values[value]))
+                _range_cell(summarize(line.values[value]))
                 if value in line.values
                 else number_cell("", None)
                 for value in values
@@ -211,12 +242,8 @@ def _table(x: str, series: Sequence[ChartSeries]) -> SortableTable:
     return SortableTable(columns, tuple(rows))
 
 
-def _range(values: Sequence[float]) -> Range:
-    return Range(sum(values) / len(values), min(values), max(values))
-
-
 def _range_cell(values: Range) -> Cell:
-    return number_cell(f"{values.mean:.4g}", values.mean, note=values.spread)
+    return number_cell(format_number(values.mean), values.mean, note=values.spread)
 
 
 def _all_runs(comparison: Comparison) -> SortableTable:
@@ -225,7 +252,7 @@ def _all_runs(comparison: Comparison) -> SortableTable:
     columns = (Column("method"), Column("at"), *(Column(name, "number") for name in measures))
     rows = [
         (Cell(run.short), Cell(run.at), *(_measured_cell(run, name) for name in measures))
-        for run in summarize_runs(comparison)
+        for run in (*summarize_runs(comparison), *summarize_references(comparison))
     ]
     return SortableTable(columns, tuple(rows))
 

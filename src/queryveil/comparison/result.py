@@ -16,6 +16,7 @@ from ..core.randomness import RandomSource
 from ..core.records import Json, Record, Scalar, json_field
 from ..errors import UsageError
 from ..log.screening import check_setting
+from ..render.charts.picture import Chart
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,6 +164,7 @@ class Comparison(Record):
     Attributes:
         known_before: The number of rows that an earlier run had computed.
         command: The command that repeats the comparison.
+        references: The values of the log as it is, and of an empty release, for comparison.
     """
 
     schema_number = 1
@@ -176,6 +178,7 @@ class Comparison(Record):
     measures: Mapping[str, MeasureInfo]
     figures: tuple[Figure, ...]
     rows: tuple[ComparisonRow, ...]
+    references: tuple[ComparisonRow, ...] = json_field(optional=True, default=())
 
     def __repr__(self) -> str:
         methods = len({row.label for row in self.rows})
@@ -219,6 +222,28 @@ class Comparison(Record):
         )
         table = NotebookTable("Means of all runs", ("method", "swept", *titles), cells)
         return NotebookView("Comparison", tables=(table,), notes=self.notes, is_private=True)
+
+    def plot(self, x: str | None = None, y: str | None = None) -> Chart:
+        """Return a chart of a risk against a utility, with the Pareto front of the runs.
+
+        Args:
+            x: A risk measure of this comparison.
+            y: A utility measure of this comparison.
+        """
+        from .frontier import frontier_chart  # noqa: PLC0415  (it imports this module)
+
+        return frontier_chart(self, x, y)
+
+    def plot_lines(self, measure: str | None = None, x: str | None = None) -> Chart:
+        """Return a chart of a measure over a swept parameter, a line for each method.
+
+        Args:
+            measure: A measure of this comparison; by default its first one.
+            x: A swept parameter; by default that of the figure.
+        """
+        from .plots import lines_chart  # noqa: PLC0415  (it imports this module)
+
+        return lines_chart(self, measure, x)
 
     def write(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write table, figures and page into a folder that only the data owner can read."""

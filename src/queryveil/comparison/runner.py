@@ -74,9 +74,10 @@ Task = tuple[Measurement, ...]
 def group_tasks(cells: Iterable[Measurement], known: Collection[str]) -> list[Task]:
     """Group the measurements of the same release, without the known ones."""
     missing = {cell.key: cell for cell in cells if cell.key not in known}
-    tasks: dict[tuple[str, int], list[Measurement]] = {}
+    tasks: dict[tuple[str, int, str], list[Measurement]] = {}
     for cell in missing.values():
-        tasks.setdefault((str(cell.run.method), cell.turn), []).append(cell)
+        release = (str(cell.run.method), cell.turn, cell.identifiers)
+        tasks.setdefault(release, []).append(cell)
     return [tuple(task) for task in tasks.values()]
 
 

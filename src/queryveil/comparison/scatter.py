@@ -5,16 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ..render.charts.scatter import (
-    Front,
-    MeasureAxis,
-    ScatterChart,
-    ScatterGroup,
-    ScatterRun,
-    make_measure_axis,
-)
+from ..render.charts.measure_axis import MeasureAxis, MeasureText, make_measure_axis
+from ..render.charts.scatter import Front, ScatterChart, ScatterGroup, ScatterRun
+from .preferences import preferred_pair
 from .result import Comparison, MeasureInfo
-from .series import RunSummary, measures_of_kind, sort_runs, summarize_runs
+from .series import RunSummary, measures_of_kind, sort_runs, summarize_references, summarize_runs
 
 THIS_RELEASE = "this release"  # the label of the run of the reported release
 Point = tuple[float, float]
@@ -61,12 +56,13 @@ def build_scatter(
     utilities = measures_of_kind(comparison, runs, "utility")
     if not risks or not utilities:
         return None
+    runs += summarize_references(comparison)
     groups = _make_groups(runs)
     strands = _make_strands(runs)
     about = comparison.measures
     return ScatterChart(
         groups=tuple(groups.values()),
-        runs=_make_runs(runs, groups, strands),
+        runs=tuple(ScatterRun(run.name, groups[run.label], run.at) for run in runs),
         strands=strands,
         across=tuple(_make_axis(name, about[name], runs, upright=False) for name in risks),
         up=tuple(_make_axis(name, about[name], runs, upright=True) for name in utilities),
@@ -75,33 +71,23 @@ def build_scatter(
             for x, risk in enumerate(risks)
             for y, utility in enumerate(utilities)
         },
+        preferred=preferred_pair(risks, utilities),
     )
 
 
 def _make_groups(runs: Sequence[RunSummary]) -> dict[str, ScatterGroup]:
     """Return the group of each label; a method has one label."""
-    short = {run.label: run.short for run in runs}
+    first = {run.label: run for run in reversed(runs)}
     return {
-        label: ScatterGroup(short[label], number, label == THIS_RELEASE)
-        for number, label in enumerate(short)
+        label: ScatterGroup(first[label].short, number, _role(first[label]))
+        for number, label in enumerate(dict.fromkeys(run.label for run in runs))
     }
 
 
-def _make_runs(
-    runs: Sequence[RunSummary],
-    groups: Mapping[str, ScatterGroup],
-    strands: Sequence[Sequence[int]],
-) -> tuple[ScatterRun, ...]:
-    """Return the runs; the ends of a strand are labeled by their swept values."""
-    ends = {i for strand in strands if len(strand) > 1 for i in (strand[0], strand[-1])}
-    return tuple(
-        ScatterRun(
-            run.name,
-            groups[run.label],
-            THIS_RELEASE if run.label == THIS_RELEASE else run.at if i in ends else "",
-        )
-        for i, run in enumerate(runs)
-    )
+def _role(run: RunSummary) -> str:
+    if run.is_reference:
+        return "reference"
+    return "own" if run.label == THIS_RELEASE else ""
 
 
 def _make_strands(runs: Sequence[RunSummary]) -> tuple[tuple[int, ...], ...]:
@@ -118,7 +104,9 @@ def _make_axis(
     name: str, about: MeasureInfo, runs: Sequence[RunSummary], *, upright: bool
 ) -> MeasureAxis:
     ranges = [run.spread(name) for run in runs]
-    return make_measure_axis(name, about.title, about.better, ranges, upright=upright)
+    text = MeasureText(name, about.title, about.unit, about.better)
+    flags = [run.is_reference for run in runs]
+    return make_measure_axis(text, ranges, flags, upright=upright)
 
 
 def _make_front(
@@ -141,13 +129,13 @@ def _points(
     risk: tuple[str, MeasureInfo],
     utility: tuple[str, MeasureInfo],
 ) -> dict[int, Point]:
-    """Return the runs that have both values, such that a low risk and a high utility are good."""
+    """Return the runs with both values, such that a low risk and a high utility are good."""
     risk_sign = 1 if risk[1].better == "lower" else -1
     utility_sign = 1 if utility[1].better == "higher" else -1
     points = {}
     for i, run in enumerate(runs):
         across, up = run.spread(risk[0]), run.spread(utility[0])
-        if across and up:
+        if across and up and not run.is_reference:
             points[i] = (risk_sign * across.mean, utility_sign * up.mean)
     return points
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..core.records import Scalar
 from ..measures.result import baseline_title, sort_baselines
 from ..render.charts.line import ChartLine, ChartPoint
-from ..render.charts.scales import Range, choose_scale, is_drawable
+from ..render.charts.scales import Range, choose_scale, is_drawable, summarize
 from .result import Comparison, ComparisonRow, Figure
 
 
@@ -38,12 +38,39 @@ def figure_series(figure: Figure, rows: Sequence[ComparisonRow]) -> list[ChartSe
         is_shown = (row.label, row.method) in wanted and row.measure == figure.measure
         if not is_shown or row.value is None or not is_drawable(row.value):
             continue
-        other_values = (f"{name}={value}" for name, value in row.params.items() if name != figure.x)
+        other_values = (
+            format_param(name, value) for name, value in row.params.items() if name != figure.x
+        )
         label = " ".join([short[row.label], *other_values])
         points = series.setdefault(label, {})
         at = None if figure.x is None else row.params.get(figure.x)
         points.setdefault(at, []).append(row.value)
     return [ChartSeries(label, values) for label, values in series.items()]
+
+
+def split_figure(figure: Figure, rows: Sequence[ComparisonRow]) -> list[Figure]:
+    """Return a figure for each swept parameter: methods of one have the same parameter as x.
+
+    A method without any swept parameter is in all of them.
+    """
+    params = {(row.label, row.method): row.params for row in rows}
+    axes = {run: _own_axis(figure, params.get(run, {})) for run in figure.runs}
+    names = [name for name in dict.fromkeys(axes.values()) if name is not None]
+    if figure.x is None or len(names) < 2:
+        return [figure]
+    return [
+        replace(
+            figure,
+            x=name,
+            scale=figure.scale if name == figure.x else "auto",
+            runs=tuple(run for run in figure.runs if axes[run] in (name, None)),
+        )
+        for name in names
+    ]
+
+
+def _own_axis(figure: Figure, params: Mapping[str, Scalar]) -> str | None:
+    return figure.x if figure.x in params else next(iter(params), None)
 
 
 def reference_lines(figure: Figure, rows: Sequence[ComparisonRow]) -> list[ChartSeries]:
@@ -71,7 +98,7 @@ def _look_equal(one: ChartSeries, other: ChartSeries) -> bool:
     """Return whether two series look the same: they differ by at most 5% everywhere."""
     if one.values.keys() != other.values.keys():
         return False
-    means = [(_mean(one.values[x]), _mean(other.values[x])) for x in one.values]
+    means = [(summarize(one.values[x]).mean, summarize(other.values[x]).mean) for x in one.values]
     return all(abs(a - b) <= 0.05 * max(abs(a), abs(b)) for a, b in means)
 
 
@@ -99,16 +126,23 @@ def _shared(sets: Sequence[set[str]]) -> set[str]:
 
 
 def chart_lines(
-    series: Sequence[ChartSeries], scale: str, references: Sequence[ChartSeries] = ()
+    series: Sequence[ChartSeries],
+    scale: str,
+    references: Sequence[ChartSeries] = (),
+    numbers: Mapping[str, int] | None = None,
 ) -> tuple[list[ChartLine], str, list[str]]:
-    """Return the lines, the scale of x, and the names of x values that are not numbers."""
+    """Return the lines, the scale of x, and the names of x values that are not numbers.
+
+    `numbers` are those of lines by label, if the chart is one of several with one legend.
+    """
     values = list(dict.fromkeys(x for item in series for x in item.values if x is not None))
     best = choose_scale(values)
     if scale == "auto" or best == "names" or (scale == "log" and min(values) <= 0):
         scale = best
-    names = [str(value) for value in values] if scale == "names" else []
+    names = [format_scalar(value) for value in values] if scale == "names" else []
     positions = {x: float(i) for i, x in enumerate(values)} if names else {x: x for x in values}
-    lines = [_line(item, positions) for item in series]
+    known = numbers or {}
+    lines = [replace(_line(item, positions), number=known.get(item.label)) for item in series]
     faint_lines = [replace(_line(item, positions), faint=True) for item in references]
     return [*lines, *faint_lines], scale, names
 
@@ -117,24 +151,14 @@ def _line(series: ChartSeries, positions: dict[Any, float]) -> ChartLine:
     points = [
         ChartPoint(
             positions.get(x),
-            _mean(values),
-            min(values),
-            max(values),
-            _describe_point(series.label, x, values),
+            (spread := summarize(values)).mean,
+            spread.low,
+            spread.high,
+            f"{series.label}{'' if x is None else f' at {format_scalar(x)}'}: {spread}",
         )
         for x, values in series.values.items()
     ]
     return ChartLine(series.label, tuple(sorted(points, key=lambda point: point.x or 0.0)))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
-
-
-def _describe_point(label: str, x: Any, values: Sequence[float]) -> str:
-    at = "" if x is None else f" at {x}"
-    spread = f" ({min(values):.4g} to {max(values):.4g})" if len(values) > 1 else ""
-    return f"{label}{at}: {_mean(values):.4g}{spread}"
 
 
 @dataclass
@@ -146,6 +170,7 @@ class RunSummary:
     swept: Mapping[str, Scalar]
     values: dict[str, list[float]] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
+    is_reference: bool = False
 
     @property
     def at(self) -> str:
@@ -162,7 +187,7 @@ class RunSummary:
         values = self.values.get(measure, [])
         if not values or not all(map(is_drawable, values)):
             return None
-        return Range(sum(values) / len(values), min(values), max(values))
+        return summarize(values)
 
 
 def summarize_runs(
@@ -170,8 +195,20 @@ def summarize_runs(
 ) -> list[RunSummary]:
     """Group the rows by run, in their order; `names` replaces labels."""
     short = short_labels(dict.fromkeys(row.label for row in comparison.rows)) | dict(names or {})
+    return _summarize(comparison.rows, short)
+
+
+def summarize_references(comparison: Comparison) -> list[RunSummary]:
+    """Group the rows of the references by reference."""
+    runs = _summarize(
+        comparison.references, {row.label: row.label for row in comparison.references}
+    )
+    return [replace(run, is_reference=True) for run in runs]
+
+
+def _summarize(rows: Sequence[ComparisonRow], short: Mapping[str, str]) -> list[RunSummary]:
     runs: dict[tuple[str, str], RunSummary] = {}
-    for row in comparison.rows:
+    for row in rows:
         new = RunSummary(row.label, short[row.label], row.params)
         run = runs.setdefault((row.label, row.method), new)
         if row.value is not None:
@@ -193,8 +230,18 @@ def format_param(name: str, value: Any) -> str:
     >>> format_param("min_users", 5), format_param("epsilon", 10.0)
     ('min-users=5', 'epsilon=10')
     """
-    shown = f"{value:g}" if isinstance(value, float) else value
-    return f"{name.replace('_', '-')}={shown}"
+    return f"{name.replace('_', '-')}={format_scalar(value)}"
+
+
+def format_scalar(value: Any) -> str:
+    """Return a parameter value as text.
+
+    >>> format_scalar(10.0), format_scalar(True), format_scalar(None)
+    ('10', 'true', 'none')
+    """
+    if value is None or isinstance(value, bool):
+        return {True: "true", False: "false", None: "none"}[value]
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def sort_runs(runs: Sequence[RunSummary]) -> list[RunSummary]:

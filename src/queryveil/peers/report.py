@@ -8,13 +8,17 @@ from typing import Any
 
 from ..comparison.series import ChartSeries, chart_lines
 from ..core.records import Scalar
-from ..render.charts.chart import PlacedLegend, make_frame, place_legend
+from ..render.charts.chart import WIDTH
 from ..render.charts.line import LineChart, line_chart
-from ..render.html import CHART_STYLES, load_styles, render_page, render_template
+from ..render.charts.picture import Chart
+from ..render.charts.scales import format_number
+from ..render.html import CHART_STYLES, render_page
 from ..render.tables import Cell, Column, SortableTable, number_cell
 from .simulation.results import PeerSweep, SimulationSummary
 
 PACKAGE = "queryveil.peers"
+_PANEL = 440  # width of a chart of the picture
+_PICTURE_TITLE = "Exposure, guesses and hops over the settings of the protocol"
 # The charts over the first swept parameter: figure, title and label of the axis.
 CHARTS = (
     ("pel_fewest", "Exposure of those with the fewest friends", "PEL in percent"),
@@ -81,8 +85,8 @@ def render_sweep(sweep: PeerSweep) -> str:
     return render_page(
         "sweep.html.j2",
         package=PACKAGE,
-        styles=("chart.css",),
-        scripts=("sort.js",),
+        styles=CHART_STYLES,
+        scripts=("sort.js", "charts.js"),
         view=_sweep_view(sweep),
     )
 
@@ -122,7 +126,7 @@ def _best(sweep: PeerSweep) -> BestView | None:
 
 
 def _format(value: float | None) -> str:
-    return "none" if value is None else f"{value:.4g}"
+    return "none" if value is None else format_number(value)
 
 
 def settings_series(sweep: PeerSweep, figure: str) -> list[ChartSeries]:
@@ -144,12 +148,14 @@ def chart_title(sweep: PeerSweep, figure: str, title: str) -> str:
     return f"{title} ({degree})" if degree else title
 
 
-def _setting_charts(sweep: PeerSweep) -> list[LineChart | None]:
+def _setting_charts(sweep: PeerSweep, width: int = WIDTH) -> list[LineChart | None]:
     """Return a chart of each figure over the first swept parameter, or None if it has no values."""
-    return [_setting_chart(sweep, *chart) for chart in CHARTS]
+    return [_setting_chart(sweep, *chart, width) for chart in CHARTS]
 
 
-def _setting_chart(sweep: PeerSweep, figure: str, title: str, unit: str) -> LineChart | None:
+def _setting_chart(
+    sweep: PeerSweep, figure: str, title: str, unit: str, width: int
+) -> LineChart | None:
     series = settings_series(sweep, figure)
     if not series:
         return None
@@ -161,6 +167,7 @@ def _setting_chart(sweep: PeerSweep, figure: str, title: str, unit: str) -> Line
         y_title=unit,
         scale=scale,
         names=names,
+        width=width,
     )
 
 
@@ -213,53 +220,12 @@ def _table(sweep: PeerSweep) -> SortableTable:
     return SortableTable((Column("setting", "text"), Column(""), *numbers), tuple(rows))
 
 
-@dataclass(frozen=True)
-class Panel:
-    """A chart of a picture, with its coordinates."""
-
-    chart: LineChart
-    x: float
-    y: float
-
-
-@dataclass(frozen=True)
-class SweepPicture:
-    """The charts of a sweep as one picture that stands alone."""
-
-    width: float
-    height: float
-    panels: tuple[Panel, ...]
-    legend: PlacedLegend
-
-
-_GAP, _HEAD, _LEGEND_COLUMNS = 40, 40, 4
-
-
 def sweep_svg(sweep: PeerSweep) -> str:
     """Return the charts of a sweep as an SVG file; it is empty if nothing was swept."""
-    return render_template(
-        "sweep.svg.j2",
-        package=PACKAGE,
-        style=load_styles(CHART_STYLES),
-        picture=_picture(_setting_charts(sweep)),
-    )
+    return sweep_chart(sweep).svg
 
 
-def _picture(charts: Sequence[LineChart | None]) -> SweepPicture:
-    """Return a picture of charts in two columns, with the legend that they have in common."""
-    frame = make_frame()
-    panels = [
-        Panel(chart, _GAP + i % 2 * (frame.width + _GAP), _GAP + i // 2 * (frame.height + _HEAD))
-        for i, chart in enumerate(charts)
-        if chart is not None
-    ]
-    bottom = _GAP + -(-len(charts) // 2) * (frame.height + _HEAD)
-    legend = place_legend(
-        panels[-1].chart.legend if panels else (),
-        left=_GAP,
-        top=bottom + 12,
-        width=2 * frame.width + _GAP,
-        columns=_LEGEND_COLUMNS,
-    )
-    width, height = 2 * frame.width + 3 * _GAP, bottom + legend.height + _GAP
-    return SweepPicture(width, height, tuple(panels), legend)
+def sweep_chart(sweep: PeerSweep) -> Chart:
+    """Return the charts of a sweep over its first parameter as one picture."""
+    charts = [chart for chart in _setting_charts(sweep, _PANEL) if chart is not None]
+    return Chart(_PICTURE_TITLE, tuple(charts), columns=2)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "queryveil.render"
 STYLES = ("colors.css", "page.css")
-CHART_STYLES = ("colors.css", "chart.css")
+CHART_STYLES = ("chart.css", "legend.css")
 
 
 def render_page(

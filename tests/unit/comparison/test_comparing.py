@@ -24,6 +24,7 @@ from queryveil.comparison.grid import (
     request_figures,
 )
 from queryveil.comparison.journal import open_journal
+from queryveil.comparison.references import REFERENCE_RUNS
 from queryveil.comparison.result import Comparison, ComparisonRow, RunOptions
 from queryveil.comparison.writing import write_comparison
 from queryveil.concepts.mapping.mapper import Mapper
@@ -267,6 +268,7 @@ def test_what_is_known_is_not_run_again(
     assert ran == [
         ("string-microaggregation:k=3", ["uniqueness"]),
         ("string-microaggregation:k=4", ["query-coverage", "uniqueness"]),
+        *((str(run.method), ["query-coverage", "uniqueness"]) for run in REFERENCE_RUNS),
     ]
     ran.clear()
     for other in ({"seed": 1}, {"resume": False}):
@@ -274,6 +276,19 @@ def test_what_is_known_is_not_run_again(
     assert len(ran) == 2
     assert not list(tmp_path.glob(".out*"))
     assert (out / "runs.jsonl").stat().st_mode & 0o077 == 0
+
+
+def test_references_show_what_values_mean(part: Path) -> None:
+    """The log as it is keeps all queries, an empty release none; both are no runs."""
+    asked = ["query-coverage", "uniqueness"]
+    found = compare(qv.read_log(part), ["frequent-queries:min-users=3"], measures=asked, repeats=2)
+    values = {(row.label, row.measure): row.value for row in found.references}
+    assert values["original log", "query-coverage"] == 1.0
+    assert values["empty release", "query-coverage"] == 0.0
+    assert {row.label for row in found.rows} == {"frequent-queries:min-users=3"}
+    assert len(found.references) == 4  # one turn is enough
+    alone = compare(qv.read_log(part), ["frequent-queries:min-users=3"], measures=asked[:1])
+    assert alone.references == ()
 
 
 def test_a_changed_file_is_another_ruler(synthetic: Path, tmp_path: Path, measure: str) -> None:

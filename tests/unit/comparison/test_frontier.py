@@ -14,9 +14,11 @@ from small_comparisons import RISK, USE, Balanced, cells, compared
 
 from queryveil.comparison.frontier import frontier_svg, frontier_view
 from queryveil.comparison.page import render_comparison
-from queryveil.comparison.result import RunOptions
+from queryveil.comparison.result import Comparison, RunOptions
 from queryveil.comparison.scatter import build_scatter, dominates, pareto_front
 from queryveil.errors import UsageError
+from queryveil.render.charts.labels import NARROW, WIDE, Box, LetterSize
+from queryveil.render.charts.scatter import ScatterChart
 
 few = st.integers(0, 4).map(float)
 
@@ -67,7 +69,7 @@ def section(comparison: dict) -> str:
 
 
 def svg_of(html: str) -> ElementTree.Element:
-    text = re.search(r'<svg class="chart scatter".*?</svg>', html, re.DOTALL)[0]
+    text = re.search(r'<svg class="qv-chart scatter".*?</svg>', html, re.DOTALL)[0]
     return ElementTree.fromstring(text)
 
 
@@ -89,7 +91,7 @@ def test_the_section_tells_the_best_in_words() -> None:
             [
                 g
                 for g in svg_of(html).iter("g")
-                if g.get("class", "").startswith("run") and g.get("class").endswith("best")
+                if {"run", "best"} <= set(g.get("class", "").split())
             ]
         )
         == 3
@@ -180,9 +182,9 @@ def test_the_script_gets_all_values_in_a_form_that_ends_nothing() -> None:
 
 def test_where_this_release_stands() -> None:
     own = cells("this release", {}, found=3.5, kept=0.3)
-    assert "<b>This release is dominated by flat.</b>" in section(compared([*ROWS, *own]))
+    assert "<b>This release is beaten by flat.</b>" in section(compared([*ROWS, *own]))
     own = cells("this release", {}, found=0.5, kept=0.3)
-    assert "<b>No other run dominates this release.</b>" in section(compared([*ROWS, *own]))
+    assert "<b>No other run beats this release.</b>" in section(compared([*ROWS, *own]))
     assert '<p class="own"><b></b></p>' in section(compared(ROWS))
 
 
@@ -195,14 +197,15 @@ def test_the_picture_alone() -> None:
     assert "none" not in texts  # it is not in the picture
     assert "prefers-color-scheme: dark" in text
     assert not re.search(r"script|href|url\(|@import", text)
-    long = frontier_svg(compared(ROWS), "found", "kept", {"m": "m" * 60})
+    long = frontier_svg(compared(ROWS), "found", "kept", {"m": "m" * 70})
     assert ElementTree.fromstring(long).get("viewBox") != svg.get("viewBox")
 
 
 @pytest.mark.parametrize("pair", [("kept", "found"), ("found", "other"), ("other", "kept")])
 def test_a_picture_of_what_was_not_measured(pair: tuple[str, str]) -> None:
-    with pytest.raises(UsageError, match="no risk and no utility"):
+    with pytest.raises(UsageError, match=r"no (risk|utility) measure") as raised:
         frontier_svg(compared(ROWS), *pair)
+    assert raised.value.hint
 
 
 def test_the_same_place_everywhere_can_be_drawn() -> None:
@@ -210,3 +213,90 @@ def test_the_same_place_everywhere_can_be_drawn() -> None:
     html = section(compared(rows))
     Balanced(html)
     assert len(marks(svg_of(html))) == 2
+
+
+def with_references(rows: list, **values: dict[str, float]) -> Comparison:
+    references = [row for label, one in values.items() for row in cells(label, {}, **one)]
+    return replace(compared(rows), references=tuple(references))
+
+
+def test_references_are_drawn_but_beat_nobody() -> None:
+    found = with_references(ROWS, empty={"found": 0.0, "kept": 0.9})
+    chart = build_scatter(found)
+    assert [run.name for run in chart.runs][-1] == "empty"
+    assert [chart.runs[i].name for i in chart.fronts[0, 0].best] == ["m k=5", "flat", "m k=2"]
+    assert chart.missing((0, 0)) == ["none"]
+    html = section(found)
+    assert len(marks(svg_of(html))) == 5
+    assert "Rings are for reference" in html
+    assert "Rings are for reference" not in section(compared(ROWS))
+
+
+def test_a_reference_beyond_the_axis_stands_at_its_edge_with_its_values() -> None:
+    found = with_references(ROWS, original={"found": 4.0, "kept": 90.0})
+    chart = build_scatter(found)
+    place = chart.up[0].places[-1]
+    assert place.clamped
+    assert place.at == chart.frame.top
+    assert "original (beyond the axis: 4, 90)" in section(found)
+
+
+def test_the_verdict_counts_the_runs_that_none_beats() -> None:
+    html = section(compared(ROWS))
+    assert (
+        "For users found against queries kept, no other run beats these 3 of 4 runs, from the "
+        "lowest risk to the highest utility:" in html
+    )
+    assert "no other run beats this one of 1 run:" in section(
+        compared(cells("m", {}, found=1.0, kept=1.0))
+    )
+
+
+def test_risk_over_decades_has_a_log_scale_with_a_place_for_zero() -> None:
+    rows = [row for i, x in enumerate((0.0, 0.1, 1.0, 50.0))
+            for row in cells("m", {"k": i}, found=x, kept=x)]  # fmt: skip
+    found = compared(rows)
+    (axis,) = build_scatter(found).across
+    zero, first, second, last = (place.at for place in axis.places)
+    frame = build_scatter(found).frame
+    assert zero == frame.left
+    assert zero < first < second < last <= frame.right
+    assert [tick.text for tick in axis.view.ticks] == ["0", "0.1", "1", "10"]
+    assert "percent, log scale. \N{LEFTWARDS ARROW} lower is better" in section(found)
+
+
+def boxes(chart: ScatterChart, size: LetterSize) -> list[Box]:
+    marks = chart.draw((0, 0)).marks
+    placed = [(mark, mark.wide if size is WIDE else mark.narrow) for mark in marks]
+    result = []
+    for mark, label in placed:
+        if label is not None:
+            width = size.letter * len(label.text)
+            left = mark.x + label.x - {"start": 0, "middle": width / 2, "end": width}[label.anchor]
+            base = mark.y + label.y
+            result.append(Box(left, base - 0.8 * size.line, left + width, base + 0.2 * size.line))
+    return result
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@given(runs=st.lists(st.tuples(few, few, st.integers(0, 3)), min_size=1, max_size=14))
+def test_labels_cover_no_label_and_no_mark(
+    size: LetterSize, runs: list[tuple[float, float, int]]
+) -> None:
+    rows = [row for i, (x, y, group) in enumerate(runs)
+            for row in cells(f"method-{group}", {"k": i}, found=x, kept=y)]  # fmt: skip
+    chart = build_scatter(compared(rows))
+    labels = boxes(chart, size)
+    assert not any(a.overlaps(b) for i, a in enumerate(labels) for b in labels[:i])
+    for mark in chart.draw((0, 0)).marks:
+        assert not any(
+            one.left < mark.x < one.right and one.top < mark.y < one.bottom for one in labels
+        )
+    assert all(one.left >= 0 and one.right <= chart.frame.width for one in labels)
+
+
+def test_a_method_is_named_beside_its_marks() -> None:
+    texts = [mark.wide.text for mark in build_scatter(compared(ROWS)).draw((0, 0)).marks
+             if mark.wide]  # fmt: skip
+    assert "flat" in texts
+    assert any(text.startswith("m k=") for text in texts)

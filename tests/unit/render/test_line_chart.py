@@ -20,7 +20,7 @@ def point(x: float | None, value: float, spread: float = 0.0, says: str = "here"
 
 def html(lines: list[ChartLine], **more: object) -> str:
     titles = {"title": "t", "x_title": "x", "y_title": "y"}
-    text = '{% import "_charts.html.j2" as charts %}{{ charts.line_chart(chart) }}'
+    text = '{% import "_charts.html.j2" as charts %}{{ charts.page_chart(chart) }}'
     template = environment(PACKAGE).from_string(text)
     return template.render(chart=line_chart(lines, **(titles | more)))
 
@@ -30,7 +30,7 @@ def drawn(lines: list[ChartLine], **more: object) -> ElementTree.Element:
 
 
 def marks(chart: ElementTree.Element) -> list[tuple[float, float]]:
-    circles = chart.find("svg").iter("circle")
+    circles = chart.find("div/svg").iter("circle")
     return [(float(one.get("cx")), float(one.get("cy"))) for one in circles]
 
 
@@ -70,7 +70,7 @@ def test_a_level_line_spans_the_chart() -> None:
     chart = drawn(
         [ChartLine("a", (point(1, 0.5), point(9, 0.6))), ChartLine("b", (point(None, 0.4),))]
     )
-    [_, level] = [e for e in chart.find("svg").iter("polyline") if e.get("class") == "path"]
+    [_, level] = [e for e in chart.find("div/svg").iter("polyline") if e.get("class") == "path"]
     (left, y), (right, end) = (point.split(",") for point in level.get("points").split())
     assert float(right) - float(left) > 500
     assert y == end

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from .scales import Axis
 
 WIDTH = 640
-_LEFT, _RIGHT, _TOP = 62, 620, 44
+_LEFT, _MARGIN_RIGHT, _TOP = 62, 20, 44
 _BELOW = 60  # for the labels of ticks and the title of the axis
 _NOTE = 21  # for a second line of a title
+# Of the legend of a picture: width of a symbol with and without a line, of a letter on a phone,
+# and between two entries; height of a row.
+_SYMBOL, _MARK, _LETTER, _BETWEEN, _ROW = 42, 20, 8.0, 18, 24
 
 
 @dataclass(frozen=True)
@@ -33,11 +36,13 @@ class Frame:
         return round(self.bottom - axis.place(value) * (self.bottom - self.top), 1)
 
 
-def make_frame(plot_height: int = 296, *, notes: bool = False) -> Frame:
+def make_frame(
+    plot_height: int = 296, *, width: int = WIDTH, left: int = _LEFT, notes: bool = False
+) -> Frame:
     """Return a frame around an area of this height; `notes` leaves room below axis titles."""
     top = _TOP + _NOTE * notes
     bottom = top + plot_height
-    return Frame(WIDTH, bottom + _BELOW + _NOTE * notes, _LEFT, _RIGHT, top, bottom)
+    return Frame(width, bottom + _BELOW + _NOTE * notes, left, width - _MARGIN_RIGHT, top, bottom)
 
 
 @dataclass(frozen=True)
@@ -98,21 +103,18 @@ class PlacedLegend:
 
 
 def place_legend(
-    entries: Iterable[LegendEntry],
-    *,
-    left: float,
-    top: float,
-    width: float,
-    columns: int,
-    row_height: float = 26,
+    entries: Iterable[LegendEntry], *, left: float, top: float, width: float
 ) -> PlacedLegend:
-    """Return a legend in columns, filled row by row."""
-    step = width / columns
-    placed = [
-        PlacedEntry(entry, left + step * (i % columns), top + row_height * (i // columns))
-        for i, entry in enumerate(entries)
-    ]
-    return PlacedLegend(tuple(placed), row_height * -(-len(placed) // columns))
+    """Return a legend that is filled row by row, each entry as wide as its text."""
+    placed: list[PlacedEntry] = []
+    x, y = left, top
+    for entry in entries:
+        needed = (_SYMBOL if entry.has_line else _MARK) + _LETTER * len(entry.label) + _BETWEEN
+        if x > left and x + needed > left + width:
+            x, y = left, y + _ROW
+        placed.append(PlacedEntry(entry, round(x, 1), y))
+        x += needed
+    return PlacedLegend(tuple(placed), y - top + _ROW if placed else 0.0)
 
 
 def join_points(points: Iterable[tuple[float, float]]) -> str:

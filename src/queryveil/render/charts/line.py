@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from .chart import AxisView, Frame, LegendEntry, join_points, make_frame, view_x_axis, view_y_axis
+from .chart import (
+    WIDTH,
+    AxisView,
+    Frame,
+    LegendEntry,
+    join_points,
+    make_frame,
+    view_x_axis,
+    view_y_axis,
+)
 from .scales import Axis, dash, make_axis, make_value_axis, shape, tint
 
 _FAINT = ("2 3", "9 3", "9 3 2 3", "1 6")
@@ -27,12 +37,14 @@ class ChartPoint:
 class ChartLine:
     """A labeled line: points from left to right, or a single point for all x.
 
-    A faint line is a baseline for the others; it has no markers.
+    A faint line is a baseline for the others; it has no markers. Lines of the same number look
+    the same; by default they are numbered in their order.
     """
 
     label: str
     points: tuple[ChartPoint, ...]
     faint: bool = False
+    number: int | None = None
 
     @property
     def is_level(self) -> bool:
@@ -79,6 +91,7 @@ class LineChart:
     y_axis: AxisView
     lines: tuple[PlacedLine, ...]
     legend: tuple[LegendEntry, ...]
+    kind: ClassVar[str] = "lines"
 
 
 def line_chart(
@@ -89,16 +102,18 @@ def line_chart(
     y_title: str,
     scale: str = "linear",
     names: Sequence[str] = (),
+    width: int = WIDTH,
 ) -> LineChart | None:
     """Return a chart, or None without any point; with `names`, x is an index into them."""
     points = [point for line in lines for point in line.points]
     if not points:
         return None
-    frame, x_axis = make_frame(), _make_x_axis(points, scale, names)
+    height = 296 * width // WIDTH if width < WIDTH else 296
+    frame, x_axis = make_frame(height, width=width), _make_x_axis(points, scale, names)
     y_axis = make_value_axis(min(0.0, *(p.low for p in points)), max(p.high for p in points))
     placed = [
-        _place_line(line, number, frame, x_axis, y_axis)
-        for number, line in enumerate(lines)
+        _place_line(line, _number(line, i), frame, x_axis, y_axis)
+        for i, line in enumerate(lines)
         if line.points
     ]
     return LineChart(
@@ -114,7 +129,11 @@ def line_chart(
 def make_legend(lines: Sequence[ChartLine]) -> list[LegendEntry]:
     """Return the legend of lines, in the order of their right ends from the top."""
     order = sorted(range(len(lines)), key=lambda i: -_last_value(lines[i]))
-    return [_legend_entry(lines[i], i) for i in order]
+    return [_legend_entry(lines[i], _number(lines[i], i)) for i in order]
+
+
+def _number(line: ChartLine, index: int) -> int:
+    return index if line.number is None else line.number
 
 
 def _make_x_axis(points: Sequence[ChartPoint], scale: str, names: Sequence[str]) -> Axis:

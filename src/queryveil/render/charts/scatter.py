@@ -8,80 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import ClassVar
 
-from .chart import AxisView, Frame, LegendEntry, join_points, make_frame, view_x_axis, view_y_axis
-from .scales import Range, make_value_axis, shape, tint
+from .chart import AxisView, Frame, LegendEntry, join_points
+from .labels import NARROW, WIDE, Box, LabelRequest, LetterSize, PlacedLabel, place_labels
+from .measure_axis import FRAME, MeasureAxis
+from .scales import shape, tint
 
-FRAME = make_frame(328, notes=True)
-_FAR = 540  # marks further right have their label on the left
-_GAP = 9  # between a mark and its label
-_LETTER, _LINE = 7, 14  # approximate width and height of a letter of a label
 Coordinates = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Place:
-    """The value of a run on an axis: coordinates of its mean, minimum and maximum, and its text."""
-
-    at: float
-    low: float
-    high: float
-    text: str
-
-
-@dataclass(frozen=True)
-class MeasureAxis:
-    """A measure as an axis: better is left, or up. Each run has a place, or lacks the value."""
-
-    name: str
-    view: AxisView
-    places: tuple[Place | None, ...]
-
-
-def make_measure_axis(
-    name: str, title: str, better: str, ranges: Sequence[Range | None], *, upright: bool
-) -> MeasureAxis:
-    """Build the axis of a measure; it starts at 0 if the values are near 0.
-
-    Args:
-        name: The spec of the measure.
-        title: The title of the axis.
-        better: Which values are better, "lower" or "higher".
-        ranges: The value of each run, at least one.
-        upright: Whether it is the axis on the left, not the one below.
-    """
-    known = [one for one in ranges if one is not None]
-    low, high = min(one.low for one in known), max(one.high for one in known)
-    is_reversed = better == ("lower" if upright else "higher")
-    axis = make_value_axis(0.0 if 0 < low <= high / 2 else low, high, is_reversed=is_reversed)
-    arrow = "\N{UPWARDS ARROW}" if upright else "\N{LEFTWARDS ARROW}"
-    view, place = (view_y_axis, FRAME.y) if upright else (view_x_axis, FRAME.x)
-    places = [
-        None
-        if one is None
-        else Place(place(axis, one.mean), place(axis, one.low), place(axis, one.high), str(one))
-        for one in ranges
-    ]
-    return MeasureAxis(name, view(FRAME, axis, title, f"{arrow} {better} is better"), tuple(places))
-
-
-@dataclass(frozen=True)
 class ScatterGroup:
-    """The runs of one method; the one that a report is about is highlighted."""
+    """The runs of one method; `role` is "own" for the release that a report is about.
+
+    A "reference" is no method: it shows what a value means, and is on no front.
+    """
 
     label: str
     number: int
-    highlighted: bool = False
+    role: str = ""
 
     @property
     def tint(self) -> str:
         """The class with its color."""
-        return "tint-ink" if self.highlighted else tint(self.number)
+        return {"own": "tint-ink", "reference": "tint-soft"}.get(self.role, tint(self.number))
 
     @property
     def shape(self) -> str:
         """Its marker."""
-        return "star" if self.highlighted else shape(self.number)
+        return {"own": "star", "reference": "ring"}.get(self.role, shape(self.number))
 
     @property
     def legend(self) -> LegendEntry:
@@ -91,7 +49,7 @@ class ScatterGroup:
 
 @dataclass(frozen=True)
 class ScatterRun:
-    """A run: its name, its group, and the label beside its mark, which may be empty."""
+    """A run: its name, its group, and its parameter values as the label beside its mark."""
 
     name: str
     group: ScatterGroup
@@ -103,9 +61,9 @@ class Front:
     """Which runs dominate others in two measures.
 
     Attributes:
-        order: The runs that have both values, by increasing risk.
+        order: The runs that have both values, by increasing risk; without references.
         dominated: For each run of `order`, the groups with a run that dominates it.
-        over_own: The runs that dominate the highlighted one.
+        over_own: The runs that dominate the run of the report.
     """
 
     order: tuple[int, ...]
@@ -128,9 +86,9 @@ class ScatterMark:
     x: float
     y: float
     reach: str
-    legible: bool
-    on_left: bool
     tooltip: str
+    wide: PlacedLabel | None
+    narrow: PlacedLabel | None
 
 
 @dataclass(frozen=True)
@@ -152,6 +110,7 @@ class ScatterChart:
     across: tuple[MeasureAxis, ...]
     up: tuple[MeasureAxis, ...]
     fronts: Mapping[tuple[int, int], Front]
+    preferred: tuple[int, int] = (0, 0)
 
     @property
     def frame(self) -> Frame:
@@ -160,13 +119,14 @@ class ScatterChart:
 
     @property
     def own(self) -> int | None:
-        """The highlighted run, if there is one."""
-        return next((i for i, run in enumerate(self.runs) if run.group.highlighted), None)
+        """The run that a report is about, if there is one."""
+        return next((i for i, run in enumerate(self.runs) if run.group.role == "own"), None)
 
     @property
     def first_pair(self) -> tuple[int, int]:
-        """The first pair of measures for which a run has both values."""
-        return next((pair for pair, front in self.fronts.items() if front.order), (0, 0))
+        """The preferred pair of measures, or the first for which a run has both values."""
+        pairs = [self.preferred, *self.fronts]
+        return next((pair for pair in pairs if self.fronts[pair].order), (0, 0))
 
     def describe(self, run: int, pair: tuple[int, int]) -> str:
         """Return a text with the name and both values of a run."""
@@ -179,68 +139,97 @@ class ScatterChart:
     def missing(self, pair: tuple[int, int]) -> list[str]:
         """Return the names of runs that lack one of two values."""
         shown = self.fronts[pair].order
-        return [run.name for i, run in enumerate(self.runs) if i not in shown]
+        runs = enumerate(self.runs)
+        return [run.name for i, run in runs if i not in shown and run.group.role != "reference"]
 
     def draw(self, pair: tuple[int, int]) -> ScatterDrawing:
         """Return the chart of two measures."""
-        front, spots = self.fronts[pair], self._spots(pair)
-        legible, best = self._legible(pair), front.best
-        marks = [self._mark(i, pair, i in best, i in legible) for i in range(len(self.runs))]
+        spots, best = self._spots(pair), self.fronts[pair].best
+        wide, narrow = (
+            {label.mark: label for label in self._labels(pair, size)} for size in _SIZES
+        )
+        marks = [
+            self._mark(i, pair, i in best, (wide.get(i), narrow.get(i)))
+            for i in range(len(self.runs))
+        ]
         joins = [
             (self.runs[strand[0]].group.tint, join_points(spots[i] for i in strand if i in spots))
             for strand in self.strands
         ]
         return ScatterDrawing(tuple(marks), tuple(joins), _step([spots[i] for i in best]))
 
-    def conflicts(self, pair: tuple[int, int]) -> list[tuple[int, int]]:
-        """Return the pairs of labels that overlap, and would be illegible."""
-        spots = self._spots(pair)
-        boxes = {i: self._box(i, spot) for i, spot in spots.items() if self.runs[i].label}
-        return [(i, j) for i in boxes for j in boxes if i < j and _overlap(boxes[i], boxes[j])]
-
     def _spots(self, pair: tuple[int, int]) -> dict[int, Coordinates]:
         spots = {}
-        for i in sorted(self.fronts[pair].order):
+        for i in range(len(self.runs)):
             across, up = self.across[pair[0]].places[i], self.up[pair[1]].places[i]
             if across is not None and up is not None:
                 spots[i] = (across.at, up.at)
         return spots
 
-    def _legible(self, pair: tuple[int, int]) -> set[int]:
-        """Return the labels that are shown: none overlaps an earlier one, and the best go first."""
-        conflicts = set(self.conflicts(pair))
-        shown: list[int] = []
-        for i in dict.fromkeys([*self.fronts[pair].best, *self._spots(pair)]):
-            clear = not any((min(i, j), max(i, j)) in conflicts for j in shown)
-            if self.runs[i].label and clear:
-                shown.append(i)
-        return set(shown)
+    def _labels(self, pair: tuple[int, int], size: LetterSize) -> tuple[PlacedLabel, ...]:
+        spots = self._spots(pair)
+        path = _step_boxes([spots[i] for i in self.fronts[pair].best])
+        return place_labels(self._requests(pair), spots, FRAME, size, path)
 
-    def _box(self, run: int, spot: Coordinates) -> tuple[float, float, float]:
-        width = _LETTER * len(self.runs[run].label)
-        left = spot[0] - _GAP - width if spot[0] > _FAR else spot[0] + _GAP
-        return left, left + width, spot[1]
+    def _requests(self, pair: tuple[int, int]) -> list[LabelRequest]:
+        """Return the labels: special runs, then each strand by name, then the ends of strands."""
+        special = [i for i, run in enumerate(self.runs) if run.group.role]
+        best = self.fronts[pair].best
+        strands = [strand for strand in self.strands if not self.runs[strand[0]].group.role]
+        strands.sort(key=lambda strand: not any(i in best for i in strand))
+        names, ends = [], []
+        for strand in strands:
+            order = sorted(strand, key=lambda i: i not in best)
+            texts = [(i, self.runs[i].name) for i in order]
+            texts += [(i, self.runs[i].group.label) for i in order]
+            names.append(LabelRequest(tuple(dict.fromkeys(texts))))
+            ends += [
+                LabelRequest(((i, self.runs[i].label),))
+                for i in dict.fromkeys([*(j for j in order if j in best), strand[0], strand[-1]])
+                if self.runs[i].label
+            ]
+        return [
+            *(LabelRequest(((i, self._special_label(i, pair)),)) for i in special),
+            *names,
+            *ends,
+        ]
 
-    def _mark(self, number: int, pair: tuple[int, int], best: bool, legible: bool) -> ScatterMark:
+    def _special_label(self, run: int, pair: tuple[int, int]) -> str:
+        """Return the name of a reference or release, with its values if it is beyond an axis."""
+        places = (self.across[pair[0]].places[run], self.up[pair[1]].places[run])
+        texts = [place.text for place in places if place is not None]
+        is_beyond = any(place is not None and place.clamped for place in places)
+        name = self.runs[run].name
+        return f"{name} (beyond the axis: {', '.join(texts)})" if is_beyond else name
+
+    def _mark(
+        self,
+        number: int,
+        pair: tuple[int, int],
+        best: bool,
+        labels: tuple[PlacedLabel | None, PlacedLabel | None],
+    ) -> ScatterMark:
         run, across = self.runs[number], self.across[pair[0]].places[number]
         up = self.up[pair[1]].places[number]
         if across is None or up is None:
-            return ScatterMark(run, False, False, 0.0, 0.0, "", False, False, "")
+            return ScatterMark(run, False, False, 0.0, 0.0, "", "", None, None)
         left, right = (round(x - across.at, 1) for x in (across.low, across.high))
         low, high = (round(y - up.at, 1) for y in (up.low, up.high))
         reach = f"M{left} 0H{right}M0 {low}V{high}"
         text = self.describe(number, pair)
-        far = across.at > _FAR
-        return ScatterMark(run, True, best, across.at, up.at, reach, legible, far, text)
+        return ScatterMark(run, True, best, across.at, up.at, reach, text, *labels)
 
     @property
     def data(self) -> dict[str, object]:
         """All that the script needs to show any pair of measures, ready for JSON."""
         return {
-            "frame": {"right": FRAME.right, "bottom": FRAME.bottom, "far": _FAR, "gap": _GAP},
+            "frame": {"right": FRAME.right, "bottom": FRAME.bottom},
             "across": [_axis_data(axis) for axis in self.across],
             "up": [_axis_data(axis) for axis in self.up],
-            "runs": [{"name": run.name, "group": run.group.number} for run in self.runs],
+            "runs": [
+                {"name": run.name, "group": run.group.number, "role": run.group.role}
+                for run in self.runs
+            ],
             "strands": self.strands,
             "own": self.own,
             "pairs": [
@@ -255,17 +244,80 @@ class ScatterChart:
             "order": front.order,
             "dominated": front.dominated,
             "over_own": front.over_own,
-            "conflicts": self.conflicts(pair),
+            "labels": [
+                [
+                    [label.mark, label.text, label.x, label.y, label.anchor]
+                    for label in self._labels(pair, size)
+                ]
+                for size in _SIZES
+            ],
         }
 
 
+@dataclass(frozen=True)
+class ScatterPanel:
+    """A scatter chart of one pair of measures, as a panel of a picture."""
+
+    chart: ScatterChart
+    pair: tuple[int, int]
+    kind: ClassVar[str] = "scatter"
+
+    @property
+    def frame(self) -> Frame:
+        """The area of the chart."""
+        return self.chart.frame
+
+    @property
+    def title(self) -> str:
+        """The titles of both measures."""
+        return f"{self.x_axis.title} and {self.y_axis.title}"
+
+    @property
+    def x_axis(self) -> AxisView:
+        """The axis below."""
+        return self.chart.across[self.pair[0]].view
+
+    @property
+    def y_axis(self) -> AxisView:
+        """The axis on the left."""
+        return self.chart.up[self.pair[1]].view
+
+    @cached_property
+    def drawing(self) -> ScatterDrawing:
+        """The marks, and the front."""
+        return self.chart.draw(self.pair)
+
+    @property
+    def legend(self) -> tuple[LegendEntry, ...]:
+        """The groups that have a mark."""
+        shown = {mark.run.group.number for mark in self.drawing.marks if mark.shown}
+        return tuple(group.legend for group in self.chart.groups if group.number in shown)
+
+
+_SIZES = (WIDE, NARROW)
+
+
 def _axis_data(axis: MeasureAxis) -> dict[str, object]:
-    places = [one and [one.at, one.low, one.high, one.text] for one in axis.places]
-    return {"name": axis.name, "places": places}
+    places = [place and [place.at, place.low, place.high, place.text] for place in axis.places]
+    return {
+        "name": axis.name,
+        "title": axis.view.title,
+        "places": places,
+    }
 
 
-def _overlap(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
-    return one[0] <= other[1] and other[0] <= one[1] and abs(one[2] - other[2]) < _LINE
+def _step_boxes(places: Sequence[Coordinates]) -> list[Box]:
+    """Return the pieces of the path of the Pareto front."""
+    if not places:
+        return []
+    corners = [(places[0][0], float(FRAME.bottom)), places[0]]
+    for x, y in places[1:]:
+        corners += [(x, corners[-1][1]), (x, y)]
+    corners.append((float(FRAME.right), corners[-1][1]))
+    return [
+        Box(min(a, c) - 1, min(b, d) - 1, max(a, c) + 1, max(b, d) + 1)
+        for (a, b), (c, d) in pairwise(corners)
+    ]
 
 
 def _step(places: Sequence[Coordinates]) -> str:

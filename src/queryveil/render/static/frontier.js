@@ -1,12 +1,12 @@
 "use strict";
-// Shows other measures and hides methods. Every place and every front is computed in the page's
-// data: the script only moves, shows and hides what the page has.
+// Shows other measures and hides methods. Every place, label and front is computed in the page's
+// data: the script only moves, shows and hides what the page has. It runs after charts.js.
 for (const box of document.querySelectorAll(".frontier")) {
   const data = JSON.parse(box.querySelector(".data").textContent);
-  const { right, bottom, far, gap } = data.frame;
-  const svg = box.querySelector(".scatter"), step = svg.querySelector(".step");
+  const { right, bottom } = data.frame;
+  const svg = box.querySelector(".scatter"), front = svg.querySelector(".front");
   const marks = [...svg.querySelectorAll(".run")], joins = svg.querySelectorAll(".join");
-  const [across, up] = box.querySelectorAll("select"), tip = box.querySelector(".tip");
+  const [across, up] = box.querySelectorAll("select");
   const hidden = new Set();
   const show = (one, shown) => shown ? one.removeAttribute("display")
     : one.setAttribute("display", "none");
@@ -36,63 +36,48 @@ for (const box of document.querySelectorAll(".frontier")) {
       g.setAttribute("transform", `translate(${p.h} ${p.v})`);
       g.setAttribute("aria-label", p.text);
       g.querySelector(".reach").setAttribute("d", p.reach);
-      const label = g.querySelector(".at");
-      label?.setAttribute("x", p.h > far ? -gap : gap);
-      label?.setAttribute("text-anchor", p.h > far ? "end" : "start");
     });
-    showLabels([...best, ...seen], pair.conflicts);
+    pair.labels.forEach((labels, size) => showLabels(labels, size));
     joins.forEach((line, i) => line.setAttribute("points", data.strands[i]
       .map((n) => all[n]).filter((p) => seen.includes(p)).map((p) => `${p.h},${p.v}`).join(" ")));
-    step.setAttribute("d", best.length ? `M${best[0].h} ${bottom}V${best[0].v}` +
+    front.setAttribute("d", best.length ? `M${best[0].h} ${bottom}V${best[0].v}` +
       best.slice(1).map((p) => `H${p.h}V${p.v}`).join("") + `H${right}` : "");
     svg.querySelectorAll(".across").forEach((g, i) => show(g, i === Number(across.value)));
     svg.querySelectorAll(".up").forEach((g, i) => show(g, i === Number(up.value)));
-    describe(best, all, pair.over_own);
+    describe(best, seen, all, pair, x, y);
+    svg.dispatchEvent(new Event("spots-changed"));
   };
 
-  const showLabels = (order, conflicts) => {
-    const shown = new Set();
-    svg.querySelectorAll(".at").forEach((label) => label.setAttribute("visibility", "hidden"));
-    for (const { i } of order) {
-      const label = marks[i].querySelector(".at");
-      const clash = conflicts.some(([a, b]) => (a === i && shown.has(b)) || (b === i && shown.has(a)));
-      if (!label || clash) continue;
-      shown.add(i);
-      label.setAttribute("visibility", "visible");
+  const showLabels = (labels, size) => {
+    const texts = marks.map((g) => g.querySelectorAll(".at")[size]);
+    texts.forEach((one) => { one.textContent = ""; });
+    for (const [i, text, x, y, anchor] of labels) {
+      texts[i].textContent = text;
+      texts[i].setAttribute("x", x);
+      texts[i].setAttribute("y", y);
+      texts[i].setAttribute("text-anchor", anchor);
     }
   };
 
-  const describe = (best, all, overOwn) => {
-    box.querySelector(".front").replaceChildren(...best.map((p) => {
+  const describe = (best, seen, all, pair, x, y) => {
+    const runs = seen.filter((p) => data.runs[p.i].role !== "reference").length;
+    box.querySelector(".verdict").textContent = `For ${x.title} against ${y.title}, no other run ` +
+      `beats ${best.length === 1 ? "this one" : `these ${best.length}`} of ${runs} ` +
+      `run${runs === 1 ? "" : "s"}${best.length > 1 ? ", from the lowest risk to the highest utility" : ""}:`;
+    box.querySelector("ul.front").replaceChildren(...best.map((p) => {
       const item = document.createElement("li");
       item.textContent = p.text;
       return item;
     }));
-    const over = best.filter((p) => overOwn.includes(p.i)).map((p) => data.runs[p.i].name);
+    const over = best.filter((p) => pair.over_own.includes(p.i)).map((p) => data.runs[p.i].name);
     box.querySelector(".own b").textContent = !all[data.own] ? "" : !over.length
-      ? "No other run dominates this release." : `This release is dominated by ${over.join("; ")}.`;
-    const missing = data.runs.filter((run, i) => !all[i]).map((run) => run.name);
+      ? "No other run beats this release." : `This release is beaten by ${over.join("; ")}.`;
+    const missing = data.runs.filter((run, i) => !all[i] && run.role !== "reference");
     const note = box.querySelector(".missing");
     note.hidden = !missing.length;
-    note.querySelector("span").textContent = missing.join("; ");
+    note.querySelector("span").textContent = missing.map((run) => run.name).join("; ");
   };
 
-  const point = (g) => {
-    tip.textContent = g.getAttribute("aria-label");
-    tip.hidden = false;
-    const at = g.querySelector(".mark").getBoundingClientRect(), area = box.getBoundingClientRect();
-    const maxLeft = area.width - tip.offsetWidth;
-    tip.style.left = `${Math.max(0, Math.min(maxLeft, at.left - area.left + 14))}px`;
-    tip.style.top = `${at.top - area.top - tip.offsetHeight - 6}px`;
-  };
-  const away = () => { tip.hidden = true; };
-  for (const g of marks) {
-    g.querySelector("title").remove();
-    g.setAttribute("tabindex", "0");
-    g.setAttribute("role", "img");
-    for (const name of ["pointerenter", "focus"]) g.addEventListener(name, () => point(g));
-    for (const name of ["pointerleave", "blur"]) g.addEventListener(name, away);
-  }
   box.querySelectorAll(".key li").forEach((item, group) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -108,6 +93,5 @@ for (const box of document.querySelectorAll(".frontier")) {
   });
   for (const one of [across, up]) one.addEventListener("change", draw);
   box.querySelectorAll(".choice").forEach((one) => { one.hidden = false; });
-  svg.setAttribute("role", "group");
   draw();
 }

@@ -1,0 +1,29 @@
+"""What values mean: the log as it is, and a release without any row, measured as runs are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..measures.base import Measure
+from ..measures.epsilon_audit import EpsilonAudit
+from ..methods.frequent_queries import FrequentQueries
+from .grid import MethodRun
+
+ORIGINAL, EMPTY = "original log", "empty release"
+# Every query has at least one user, and none has as many as the largest threshold. The identifiers
+# of the original log are kept.
+REFERENCE_RUNS = (
+    MethodRun(FrequentQueries(min_users=1, min_click_users=1, time_precision="hour"), ORIGINAL, {}),
+    MethodRun(FrequentQueries(min_users=10_000_000_000), EMPTY, {}),
+)
+
+
+def reference_runs(measures: Iterable[Measure]) -> tuple[MethodRun, ...]:
+    """Return the runs of the references; none unless both a risk and a utility are measured."""
+    kinds = {measure.kind for measure in measures}
+    return REFERENCE_RUNS if kinds == {"risk", "utility"} else ()
+
+
+def applies_to_references(measure: Measure) -> bool:
+    """Return whether a measure is computed for references: an audit tests a guarantee."""
+    return not isinstance(measure, EpsilonAudit)
