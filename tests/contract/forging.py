@@ -15,10 +15,10 @@ import pytest
 from releases import CASES, FIRST, Once, name_of, read_rows
 
 import queryveil as qv
+from pages import draw_page
 from queryveil.errors import QueryveilError
 from queryveil.release.cards import PublicCard
 from queryveil.release.metadata import metadata_files
-from queryveil.release.page import render_card
 from queryveil.workflows.verification import verify
 
 DAMAGED = [case for case in CASES if case[0] in FIRST]
@@ -102,7 +102,7 @@ def edit_card(public: Path, change: Callable[[dict[str, Any]], object]) -> None:
 def redraw(public: Path, card: dict[str, Any]) -> None:
     """Make the page and the metadata fit the card, as a careful forger would."""
     with suppress(Exception):  # a card with odd values cannot be drawn
-        (public / "report.html").write_text(render_card(PublicCard.from_dict(card)), "utf-8")
+        (public / "report.html").write_text(draw_page(public, PublicCard.from_dict(card)), "utf-8")
     for old in public.glob("*-deployment.json"):  # another promise may have none
         old.unlink()
         if isinstance(card["files"], dict):

@@ -18,11 +18,11 @@ import polars as pl
 import pytest
 
 import queryveil as qv
+from pages import draw_page
 from queryveil.release.cards import PublicCard, public_figures
 from queryveil.release.formats import read_public_log, read_public_tables
 from queryveil.release.metadata import metadata_files
 from queryveil.release.noise import CountNoise, describe_noise
-from queryveil.release.page import render_card
 from queryveil.release.untrusted import file_digest
 
 DAY = "2006-03-01 10:00:00"
@@ -67,7 +67,7 @@ def mend(public: Path, card: Card) -> None:
     card["figures"] = public_figures(log, tables).to_dict()
     with suppress(qv.VerificationError):  # what cannot be drawn stays as it was
         typed = PublicCard.from_dict({**card, "files": data})
-        drawn = {"report.html": render_card(typed), **metadata_files(typed)}
+        drawn = {"report.html": draw_page(public, typed), **metadata_files(typed)}
         for name, text in drawn.items():
             (public / name).write_text(text)
     for name in ("report.html", "croissant.json", "dp-deployment.json"):
@@ -267,7 +267,8 @@ def test_a_flattering_note_is_told_to_be_nobodys_proof(
     made: dict[str, Path], tmp_path: Path, cli
 ) -> None:
     public = forge(made["rule"], tmp_path / "bare", claim(notes=["approved by the authorities"]))
-    ran = cli("verify", str(public))
+    assert "approved" not in cli("verify", str(public)).out
+    ran = cli("verify", str(public), "--all")
     said, _, claims = ran.out.partition(
         "Claims of the data owner that cannot be checked on the files"
     )

@@ -12,9 +12,9 @@ import pytest
 from test_parquet import ABORTS
 
 import queryveil as qv
+from pages import draw_page
 from queryveil.release.cards import PublicCard
 from queryveil.release.metadata import metadata_files
-from queryveil.release.page import render_card
 from queryveil.release.untrusted import file_digest
 
 ROWS = [(user, "weather", "2006-03-01 10:00:00", None, None) for user in "abc"]
@@ -26,12 +26,13 @@ def made(place: Path, form: str) -> Path:
     return place / "public"
 
 
-def mend(public: Path, name: str) -> None:
-    """Write card, page and descriptions that fit the changed log."""
+def mend(public: Path, name: str, *, can_read: bool = True) -> None:
+    """Write card, page and descriptions that fit the changed log, if it can be read."""
     card = json.loads((public / "release.json").read_text())
     card["files"] = {name: file_digest(public / name)}
     typed = PublicCard.from_dict(card)
-    for other, text in {"report.html": render_card(typed), **metadata_files(typed)}.items():
+    pages = {"report.html": draw_page(public, typed)} if can_read else {}
+    for other, text in {**pages, **metadata_files(typed)}.items():
         (public / other).write_text(text)
         card["files"][other] = file_digest(public / other)
     (public / "release.json").write_text(json.dumps(card))
@@ -125,7 +126,7 @@ def test_a_pipe_or_a_link_is_not_read(tmp_path: Path, name: str) -> None:
 def test_a_log_that_aborts_its_reader(tmp_path: Path) -> None:
     public = made(tmp_path / "out", "parquet")
     (public / "log.parquet").write_bytes(ABORTS)
-    mend(public, "log.parquet")
+    mend(public, "log.parquet", can_read=False)
     assert "log" in failing(public)
     (public.parent / "private" / "card.json").unlink()
     with pytest.raises(qv.QueryveilError):

@@ -225,7 +225,7 @@ def plan(
             tables.print_forecast(console, result)
         if result.preview is None:
             return
-        tables.print_card(console, result.preview, f"What {method} would release")
+        tables.print_card(console, result.preview, f"What {method} would release", with_limits=True)
         tables.print_alternatives(console, result.alternatives)
         console.print("\nNothing was written.")
 
@@ -366,6 +366,7 @@ def _draw_written(console: Console, card: PrivateCard, method: str, folder: str)
     console.print(
         f"\nWritten and verified: {folder}/public ({may_be_published(card.public)}), "
         f"{folder}/private (never publish).\n"
-        f"Next: queryveil verify {folder}; queryveil pack {folder}",
+        f"Next: open {folder}/private/report.html for the risks; "
+        f"queryveil verify {folder}; queryveil pack {folder}",
         soft_wrap=True,
     )

@@ -10,11 +10,17 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import comparison
+from ..comparison.measured_risks import measured_figures
+from ..comparison.release_measurement import read_measurement
 from ..core.parameters import split_specs
 from ..errors import UsageError
 from ..measures.base import MEASURES, RerunMeasure
 from ..measures.result import MeasureResult, baseline_title, sort_baselines
 from ..methods.base import METHODS
+from ..release.reading import read_private_card
+from ..release.risk_figures import collect_figures
+from ..release.verdict import judge
+from . import tables
 from .compare import LedgerName, Repeats, Seed, Sweep, Workers, failed_runs
 from .help import Application
 from .options import LogArguments, log_options, screen_options, with_options
@@ -59,7 +65,17 @@ def measure(
         how=comparison.RunOptions(repeats, seed, ledger, workers),
         progress=screen,
     )
-    screen.result(measurement, lambda console: _draw(console, measurement))
+    screen.result(measurement, lambda console: _draw(console, measurement, folder))
+
+
+def _draw_verdict(console: Console, folder: Path) -> None:
+    """Print the verdict of the private report, which has earlier measurements too."""
+    card, known = read_private_card(folder), read_measurement(folder)
+    if card is None or known is None:
+        return
+    figures = collect_figures(card, measured_figures(known.results.measures))
+    tables.print_verdict(console, judge(card, figures, attacked=True), figures)
+    console.print()
 
 
 def _describe_result(result: MeasureResult) -> str:
@@ -74,7 +90,8 @@ def _describe_result(result: MeasureResult) -> str:
     return "; ".join([unit, *baselines])
 
 
-def _draw(console: Console, measurement: comparison.ReleaseMeasurement) -> None:
+def _draw(console: Console, measurement: comparison.ReleaseMeasurement, folder: Path) -> None:
+    _draw_verdict(console, folder)
     table = Table.grid(padding=(0, 3))
     for spec, result in measurement.results.items():
         value = "[dim]none[/]" if result.value is None else f"{result.value:,.4g}"

@@ -11,6 +11,8 @@ from ..ledger.groups import OTHER_GROUPS_NOTE
 from ..methods.forecast import Alternative, Forecast, ForecastFact, TableForecast
 from ..release.cards import PrivateCard, PublicCard
 from ..release.guarantee import Guarantee, Level, Standing, summarize_standing
+from ..release.risk_figures import RiskFigure, collect_figures
+from ..release.verdict import Verdict, color_of, judge
 from ..workflows.expected_yield import HANDFUL
 from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
 from ..workflows.planning import Plan
@@ -117,10 +119,49 @@ def _print_risks(console: Console, risks: RiskSummary) -> None:
     console.print(table)
 
 
-def print_card(console: Console, card: PrivateCard, heading: str) -> None:
-    """Print the contents and the guarantee of a release."""
+def print_card(
+    console: Console, card: PrivateCard, heading: str, *, with_limits: bool = False
+) -> None:
+    """Print the verdict on a release, its worst figures, and what became of every row.
+
+    Args:
+        with_limits: Whether to print the statement of the guarantee and what it does not cover;
+            the pages of a written release have both.
+    """
+    console.print(f"[bold]{sanitize(heading)}[/]")
+    _draw_verdict(console, card)
+    console.print()
+    console.print(_count_rows(card))
+    console.print()
+    _draw_remarks(console, card.public)
+    if with_limits:
+        _draw_limits(console, card.guarantee)
+
+
+_STYLES = {"good": "green", "warn": "yellow", "bad": "bold red"}
+
+
+def _draw_verdict(console: Console, card: PrivateCard) -> None:
+    figures = collect_figures(card)
+    print_verdict(console, judge(card, figures), figures)
+
+
+def print_verdict(console: Console, verdict: Verdict, figures: Sequence[RiskFigure]) -> None:
+    """Print a verdict, and the worst three figures."""
+    style = _STYLES[verdict.color]
+    text = f"[{style}]{sanitize(verdict.title)}.[/] {sanitize(verdict.sentence)}"
+    console.print(text, soft_wrap=True)
+    for figure in figures[:3]:
+        if figure.sentence not in verdict.sentence:
+            style = _STYLES[color_of(figure.severity)]
+            risk = f"{figure.severity.name.lower()} risk"
+            console.print(f"  [{style}]{risk}:[/] {sanitize(figure.sentence)}", soft_wrap=True)
+
+
+def _count_rows(card: PrivateCard) -> Table:
+    """Return a table of what became of every row."""
     rows, out = card.input.rows, card.output
-    table = _grid(heading)
+    table = _grid()
     table.add_row("rows in", f"{rows:,}", f"{card.input.users:,} users")
     fraction = out.rows / rows if rows else 0
     # Generated rows are no fraction of the input rows.
@@ -140,10 +181,7 @@ def print_card(console: Console, card: PrivateCard, heading: str) -> None:
     input_queries = f"{card.input.queries:,}"
     of = f"{input_queries} in the log" if card.generated else f"of {input_queries}"
     table.add_row("distinct queries", f"{out.queries:,}", of)
-    console.print(table)
-    console.print()
-    _draw_guarantee(console, card.public)
-    _draw_measured(console, card)
+    return table
 
 
 def _describe_noise(card: PublicCard, name: str) -> str:
@@ -154,20 +192,23 @@ def _describe_noise(card: PublicCard, name: str) -> str:
     return "rows"
 
 
-def _draw_guarantee(console: Console, card: PublicCard) -> None:
-    guarantee = card.guarantee
-    console.print(f"[bold]Guarantee[/] (model: {guarantee.model})")
-    console.print(f"  {sanitize(guarantee.statement)}")
-    console.print("[bold]What is not covered[/]")
-    for limit in guarantee.not_covered:
-        console.print(f"  • {sanitize(limit)}")
+def _draw_remarks(console: Console, card: PublicCard) -> None:
+    """Print the notes and warnings of a card."""
     for note in card.notes:
         console.print(f"[yellow]Note:[/] {sanitize(note)}")
         if note == OTHER_GROUPS_NOTE:
             hint = "keep the groups of the earlier release: --groups-of DIR"
             console.print(f"[bold]Hint:[/] {hint}")
-    standing = Standing(card.standing, card.not_release_grade_because)
-    _draw_standing(console, guarantee, standing, card.warnings)
+    for warning in card.warnings:
+        console.print(f"[yellow]Warning:[/] {sanitize(warning)}")
+
+
+def _draw_limits(console: Console, guarantee: Guarantee) -> None:
+    console.print(f"[bold]Guarantee[/] (model: {guarantee.model})")
+    console.print(f"  {sanitize(guarantee.statement)}")
+    console.print("[bold]What is not covered[/]")
+    for limit in guarantee.not_covered:
+        console.print(f"  • {sanitize(limit)}")
 
 
 def _draw_standing(
@@ -182,11 +223,6 @@ def _draw_standing(
         console.print(f"[{color}]Standing: {standing.level.value}[/] ({summary})")
     for warning in warnings:
         console.print(f"[yellow]Warning:[/] {sanitize(warning)}")
-
-
-def _draw_measured(console: Console, card: PrivateCard) -> None:
-    for measurement in card.measured.values():
-        console.print(f"[bold]For the owner only:[/] {sanitize(measurement.summary)}")
 
 
 def draw_emptiness(console: Console, card: PublicCard) -> None:
@@ -282,22 +318,48 @@ def print_alternatives(console: Console, alternatives: Sequence[Alternative]) ->
 
 
 _SIGNS = {True: "[green]✓[/]", False: "[bold red]✗[/]", None: "[yellow]?[/]"}
+_ALWAYS_SHOWN = ("signature",)  # who signed a release decides whether to trust its claims
 
 
-def print_verification(console: Console, report: VerificationReport) -> None:
-    """Print the outcome of each check, and the claims that cannot be checked."""
+def print_verification(
+    console: Console, report: VerificationReport, *, with_all: bool = False
+) -> None:
+    """Print the outcome in one line, and the checks that fail.
+
+    Args:
+        with_all: Whether to print also the checks that hold, and each claim.
+    """
+    console.print(_summarize_verification(report), soft_wrap=True)
     for finding in report.findings:
-        console.print(f"{_SIGNS[finding.holds]} {sanitize(finding.message)}", soft_wrap=True)
-    if report.claims:
+        if with_all or not finding.holds or finding.check in _ALWAYS_SHOWN:
+            console.print(f"{_SIGNS[finding.holds]} {sanitize(finding.message)}", soft_wrap=True)
+    passed = len(report.messages(True))
+    more = "" if with_all else " (--all lists them)"
+    console.print(f"{passed:,} of {len(report.findings):,} checks passed{more}.")
+    if with_all and report.claims:
         console.print("[bold]Claims of the data owner that cannot be checked on the files[/]")
-    for claim in report.claims:
-        console.print(f"  • {sanitize(claim)}", soft_wrap=True)
+        for claim in report.claims:
+            console.print(f"  • {sanitize(claim)}", soft_wrap=True)
+    elif report.claims:
+        number = len(report.claims)
+        claims = "One claim" if number == 1 else f"{number:,} claims"
+        console.print(f"{claims} of the data owner cannot be checked on the files.")
     for warning in report.warnings:
         console.print(f"[yellow]Warning:[/] {sanitize(warning)}", soft_wrap=True)
-    if report:
-        outcome = "The rule holds" if report.model == "none" else "The guarantee holds"
-        console.print(
-            f"[green]{outcome}[/] (method {sanitize(report.method)}, model {report.model}). "
-            f"Standing: {report.standing.value} ({sanitize(report.summary)}).",
-            soft_wrap=True,
-        )
+
+
+def _summarize_verification(report: VerificationReport) -> str:
+    """Return the outcome of all checks in one line."""
+    if report.holds is False:
+        failed = len(report.messages(False))
+        number = "one check fails" if failed == 1 else f"{failed:,} checks fail"
+        return f"[bold red]Do not trust this release:[/] {number}."
+    if report.holds is None:
+        return "[yellow]Not decided:[/] some checks need another version of queryveil."
+    summary = f"Standing: {report.standing.value} ({sanitize(report.summary)})."
+    if report.because:
+        reasons = sanitize("; ".join(report.because))
+        return f"[yellow]The checks hold, and this is not for publication:[/] {reasons}."
+    if report.model == "none":
+        return f"[yellow]The rule holds.[/] {summary}"
+    return f"[green]The guarantee holds.[/] {summary}"

@@ -85,10 +85,15 @@ def verify(
     signer: Annotated[
         str | None, typer.Option("--signer", help="Public key of the required signer.")
     ] = None,
+    with_all: Annotated[
+        bool, typer.Option("--all", help="Print also the checks that pass, and all claims.")
+    ] = False,
 ) -> None:
     """Check the guarantee of a release on its written files."""
     report = workflows.verify(folder, signer=signer, progress=screen)
-    screen.result(report, lambda console: tables.print_verification(console, report))
+    screen.result(
+        report, lambda console: tables.print_verification(console, report, with_all=with_all)
+    )
     problems = "; ".join(report.messages(report.holds))
     if report.holds is False:
         raise VerificationError(f"the guarantee does not hold: {problems}", where=folder)

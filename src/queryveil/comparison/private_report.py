@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from ..errors import UsageError
 from ..measures.result import MeasureResult, baseline_title, sort_baselines
+from ..methods.base import declared_parameters
 from ..release.cards import PrivateCard
 from ..release.page import card_view
+from ..release.private_page import Mapped, owner_view
 from ..render.charts.scales import is_drawable
 from ..render.html import format_sentence, render_page
 from ..render.tables import Cell, Column, SortableTable, number_cell
 from .frontier import FRONTIER_SCRIPTS, FRONTIER_STYLES, FrontierView, frontier_view
+from .measured_risks import measured_figures
 from .result import Comparison
 
 
@@ -28,10 +31,13 @@ def render_private_report(
     card: PrivateCard,
     measures: Mapping[str, MeasureResult] | None = None,
     comparison: Comparison | None = None,
+    *,
+    mapping: Mapped | None = None,
 ) -> str:
     """Render a private card with measured values, and with a comparison to other methods.
 
-    In the comparison, the run with the label "this release" is highlighted.
+    In the comparison, the run with the label "this release" is highlighted. A `mapping` with groups
+    adds the sizes of the groups.
     """
     if not isinstance(card, PrivateCard):
         raise UsageError(
@@ -42,7 +48,8 @@ def render_private_report(
         "private_report.html.j2",
         styles=FRONTIER_STYLES,
         scripts=FRONTIER_SCRIPTS,
-        card=card_view(card),
+        card=card_view(card.public, declared_parameters(card.method) or ()),
+        owner=owner_view(card, measured_figures(measures or {}), mapping),
         report=ReportView(
             _measures_table(measures) if measures else None,
             frontier_view(comparison) if comparison else None,

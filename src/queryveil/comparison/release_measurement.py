@@ -15,6 +15,7 @@ from ..log.query_log import QueryLog
 from ..measures.base import Measure
 from ..measures.result import MeasureResult, MeasureResults
 from ..methods.base import Method
+from ..release.private_page import Mapped
 from ..release.reading import read_private_card, read_release
 from ..release.release import Release
 from ..workflows.measurement import measure, method_of_release
@@ -76,9 +77,8 @@ def measure_folder(
         notes = tuple(dict.fromkeys([*results.notes, *comparison.notes]))
         results = replace(results, notes=notes)
         comparison = _add_release(comparison, str(method_of_release(release)), measured)
-    return _write_report(
-        path / "private", ReleaseMeasurement(results=results, comparison=comparison)
-    )
+    measurement = ReleaseMeasurement(results=results, comparison=comparison)
+    return _write_report(path / "private", measurement, release.mapping)
 
 
 def _swept_method(release: Release, sweep: Mapping[str, Sequence[Scalar]]) -> list[Method]:
@@ -101,7 +101,9 @@ def _add_release(
     return replace(comparison, rows=(*rows, *others))
 
 
-def _write_report(private: Path, new: ReleaseMeasurement) -> ReleaseMeasurement:
+def _write_report(
+    private: Path, new: ReleaseMeasurement, mapping: Mapped | None
+) -> ReleaseMeasurement:
     """Write all measurements and their page; return the new ones."""
     card = read_private_card(private.parent)
     if card is None:
@@ -112,10 +114,15 @@ def _write_report(private: Path, new: ReleaseMeasurement) -> ReleaseMeasurement:
     except VerificationError:
         new = replace(new, results=replace(new.results, notes=(*new.results.notes, _REPLACED)))
         merged = new
-    page = render_private_report(card, merged.results.measures, merged.comparison)
+    page = render_private_report(card, merged.results.measures, merged.comparison, mapping=mapping)
     _write(measures_path, merged.to_json() + "\n")
     _write(report, page)
     return replace(new, report=str(report))
+
+
+def read_measurement(folder: str | Path) -> ReleaseMeasurement | None:
+    """Return all measurements of the release in a folder; None if there are none."""
+    return _read_earlier(Path(folder) / "private" / "measures.json")
 
 
 def _read_earlier(path: Path) -> ReleaseMeasurement | None:

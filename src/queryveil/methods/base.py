@@ -18,7 +18,7 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ..core.parameters import Parametrized
+from ..core.parameters import Parameter, Parametrized
 from ..core.progress import Progress
 from ..core.randomness import RandomSource
 from ..core.records import Scalar
@@ -173,6 +173,11 @@ METHODS: SpecRegistry[Method] = SpecRegistry(
     __package__,
 )
 parse_method = METHODS.parse
+
+
+def declared_parameters(name: str) -> tuple[Parameter, ...] | None:
+    """Return the declared parameters of the method of a card; None if it is not known here."""
+    return METHODS[name].parameters() if name in METHODS else None
 
 
 EPSILON_HELP = "privacy loss of one user's whole log, at most; smaller is more private"

@@ -113,6 +113,7 @@ def _make_release(
         noise_statements=output.noise_statements,
         coverage=method.coverage(output.dropped),
         distribution=METHODS.distribution(method.name),
+        declared=method.parameters(),
         progress=progress,
     )
 

@@ -99,6 +99,7 @@ class _ExecutableCheck(Generic[Data, Arguments]):
 
     arguments: type[Arguments]
     function: Callable[[Data, Arguments], CheckResult]
+    describe: Callable[[Arguments], str]
 
     def run(self, check: Check, data: Data) -> CheckResult:
         try:
@@ -122,6 +123,29 @@ def run_check(check: Check, log: pl.LazyFrame | None, tables: Tables | None = No
     return _LOG_CHECKS[name].run(check, log)
 
 
+def describe_check(check: Check) -> str:
+    """Return what a check tests, in words; of one that this version cannot run, its name.
+
+    >>> describe_check(Check("min-count", {"table": "queries", "at_least": 5}))
+    'each count of queries.tsv is 5 or more'
+    """
+    name = check.check
+    if name == "no-identifiers":
+        return _NO_IDENTIFIERS
+    known = _LOG_CHECKS.get(name) or _TABLE_CHECKS.get(name)
+    if known is None:
+        return f"{name}: this version of queryveil does not know this check"
+    try:
+        return str(known.describe(known.arguments.from_dict(check.arguments)))
+    except VerificationError:
+        return f"{name}: this check is damaged on the card"
+
+
+_NO_IDENTIFIERS = (
+    "no query and no URL looks like an identifier to our patterns, which miss names and more"
+)
+
+
 def _check_no_identifiers(log: pl.LazyFrame | None, tables: Tables) -> CheckResult:
     """Check that no query and no URL, in the log or a table, matches an identifier pattern."""
     frames = [table.lazy() for table in tables.values()] + ([] if log is None else [log])
@@ -132,12 +156,8 @@ def _check_no_identifiers(log: pl.LazyFrame | None, tables: Tables) -> CheckResu
         if name in ("query", "next", "url")
     ]
     bad = sum(flagged(frame, name).height for frame, name in texts)
-    statement = (
-        "no query and no URL looks like an identifier to our patterns, which miss names and more"
-    )
-    return CheckResult(
-        "no-identifiers", not bad, statement if not bad else f"{bad:,} do, not so: {statement}"
-    )
+    message = f"{bad:,} do, not so: {_NO_IDENTIFIERS}" if bad else _NO_IDENTIFIERS
+    return CheckResult("no-identifiers", not bad, message)
 
 
 def _check_min_ids(log: pl.LazyFrame, arguments: MinIds) -> CheckResult:
@@ -201,10 +221,16 @@ def _check_time_step(log: pl.LazyFrame, arguments: TimeStep) -> CheckResult:
     time = pl.col("time")
     finer = time.is_not_null() if step == "none" else ~time.str.contains(_STEPS[step])
     rows = count_rows(times.filter(finer))
-    statement = "no times are given" if step == "none" else f"times are given to the {step} only"
+    statement = _describe_step(arguments)
     broken = f"{rows:,} distinct times break the promise that {statement}"
     message = broken if rows else statement
     return CheckResult("time-step", rows == 0, message)
+
+
+def _describe_step(arguments: TimeStep) -> str:
+    if arguments.step == "none":
+        return "no times are given"
+    return f"times are given to the {arguments.step} only"
 
 
 def _check_no_clicks(log: pl.LazyFrame, _: NoArguments) -> CheckResult:
@@ -234,10 +260,14 @@ def _check_slots(log: pl.LazyFrame, arguments: Slots) -> CheckResult:
     checked = users.with_columns(good=good.fill_null(False)).collect(engine="streaming")
     bad = checked.height - int(checked["good"].sum())
     bad += _count_repeated_numbers(numbered, checked.filter("good"))
-    exactly = "exactly" if full else "at most"
-    statement = f"each user name has {exactly} {max_rows:,} rows, numbered instead of dated"
+    statement = _describe_slots(arguments)
     message = statement if not bad else f"not so for {bad:,}: {statement}"
     return CheckResult("slots", not bad, message)
+
+
+def _describe_slots(arguments: Slots) -> str:
+    exactly = "exactly" if arguments.all else "at most"
+    return f"each user name has {exactly} {arguments.rows:,} rows, numbered instead of dated"
 
 
 def _slot() -> pl.Expr:
@@ -270,21 +300,29 @@ def _check_disjoint_clicks(log: pl.LazyFrame, _: NoArguments) -> CheckResult:
     """Check that no URL occurs with two different queries."""
     pairs = log.select("query", "url").drop_nulls("url").unique()
     shared = count_rows(pairs.group_by("url").len().filter(pl.col("len") > 1))
-    statement = "no URL was clicked for two queries"
-    return CheckResult(
-        "disjoint-clicks",
-        not shared,
-        statement if not shared else f"{shared:,} were, not so: {statement}",
-    )
+    message = f"{shared:,} were, not so: {_DISJOINT}" if shared else _DISJOINT
+    return CheckResult("disjoint-clicks", not shared, message)
+
+
+_DISJOINT = "no URL was clicked for two queries"
+
+
+def _describe_min_ids(arguments: MinIds) -> str:
+    name = " and ".join(arguments.columns)
+    return f"each value of {name} has {arguments.at_least:,} or more {arguments.ids}"
 
 
 _LOG_CHECKS: Mapping[str, _ExecutableCheck[pl.LazyFrame, Any]] = {
-    "min-ids": _ExecutableCheck(MinIds, _check_min_ids),
-    "equal-logs": _ExecutableCheck(EqualLogs, _check_equal_logs),
-    "time-step": _ExecutableCheck(TimeStep, _check_time_step),
-    "no-clicks": _ExecutableCheck(NoArguments, _check_no_clicks),
-    "slots": _ExecutableCheck(Slots, _check_slots),
-    "disjoint-clicks": _ExecutableCheck(NoArguments, _check_disjoint_clicks),
+    "min-ids": _ExecutableCheck(MinIds, _check_min_ids, _describe_min_ids),
+    "equal-logs": _ExecutableCheck(
+        EqualLogs,
+        _check_equal_logs,
+        lambda of: f"each log is shared by {of.k:,} or more pseudonyms, row by row",
+    ),
+    "time-step": _ExecutableCheck(TimeStep, _check_time_step, _describe_step),
+    "no-clicks": _ExecutableCheck(NoArguments, _check_no_clicks, lambda _: "no clicks are given"),
+    "slots": _ExecutableCheck(Slots, _check_slots, _describe_slots),
+    "disjoint-clicks": _ExecutableCheck(NoArguments, _check_disjoint_clicks, lambda _: _DISJOINT),
 }
 
 
@@ -294,10 +332,14 @@ def _check_min_count(tables: Tables, arguments: MinCount) -> CheckResult:
     if name not in tables:
         return CheckResult("min-count", False, f"there is no table {name} to check")
     low = int((tables[name]["count"] < min_count).sum())
-    statement = f"each count of {name}.tsv is {min_count:,} or more"
+    statement = _describe_min_count(arguments)
     return CheckResult(
         "min-count", not low, statement if not low else f"{low:,} are less, not so: {statement}"
     )
+
+
+def _describe_min_count(arguments: MinCount) -> str:
+    return f"each count of {arguments.table}.tsv is {arguments.at_least:,} or more"
 
 
 def _check_keys_released(tables: Tables, arguments: KeysReleased) -> CheckResult:
@@ -308,13 +350,17 @@ def _check_keys_released(tables: Tables, arguments: KeysReleased) -> CheckResult
             "keys-released", False, f"there are no tables {name} and {other} to check"
         )
     unknown = tables[name].select("query").unique().join(tables[other], on="query", how="anti")
-    statement = f"each query of {name}.tsv stands in {other}.tsv"
+    statement = _describe_keys(arguments)
     holds = not unknown.height
     message = statement if holds else f"{unknown.height:,} do not, not so: {statement}"
     return CheckResult("keys-released", holds, message)
 
 
+def _describe_keys(arguments: KeysReleased) -> str:
+    return f"each query of {arguments.table}.tsv stands in {arguments.of}.tsv"
+
+
 _TABLE_CHECKS: Mapping[str, _ExecutableCheck[Tables, Any]] = {
-    "min-count": _ExecutableCheck(MinCount, _check_min_count),
-    "keys-released": _ExecutableCheck(KeysReleased, _check_keys_released),
+    "min-count": _ExecutableCheck(MinCount, _check_min_count, _describe_min_count),
+    "keys-released": _ExecutableCheck(KeysReleased, _check_keys_released, _describe_keys),
 }

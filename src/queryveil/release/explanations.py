@@ -87,4 +87,9 @@ def explain_guarantee(guarantee: Guarantee) -> str | None:
         return None
     relation = guarantee.relation or "replace-one"
     text = explain_epsilon(guarantee.epsilon, guarantee.delta, relation)
-    return f"{text}, only if this is public already: {guarantee.given}" if guarantee.given else text
+    return text + explain_condition(guarantee)
+
+
+def explain_condition(guarantee: Guarantee) -> str:
+    """Return the condition of a guarantee, to be added to a sentence; empty without a condition."""
+    return f", only if this is public already: {guarantee.given}" if guarantee.given else ""

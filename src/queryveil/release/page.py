@@ -1,4 +1,4 @@
-"""The card as one self-contained HTML page: its view model, which a template draws."""
+"""The public page of a release, one self-contained file: its view model, which a template draws."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..core.parameters import Parameter
 from ..core.records import Scalar
 from ..render.html import format_sentence, render_page
-from .cards import PrivateCard, PublicCard
-from .guarantee import Check, Guarantee, Level
+from .cards import PublicCard
+from .checks import describe_check
+from .explanations import explain_condition, explain_guarantee
+from .guarantee import Guarantee, Level
+from .metadata import releases_log
+from .parameter_texts import ParameterView, describe_parameters, describe_value
+from .samples import Samples, SampleTable, sample_tables
 
-_PART_COLORS = 7  # of colors.css
 _MODELS = {
     "none": "No formal guarantee: a rule was kept",
     "k-anonymity": "k-anonymity",
@@ -19,189 +24,160 @@ _MODELS = {
     "approx-dp": "Approximate differential privacy",
     "conditional-dp": "Differential privacy, under a condition",
 }
-_BADGES = {Level.FORMAL: ("formal guarantee", "good"), Level.RULE_ONLY: ("rule only", "warn")}
-_INTERNAL = {"previous_epsilon", "continues"}  # not options: `--extend` sets them
-_IDENTIFIERS = {
-    "drop": "drop: queries that look like one were left out, such URLs blanked",
-    "mask": "mask: what looks like one was masked in queries, such URLs blanked",
-    "keep": "keep: let through as they are",
+_BADGES = {
+    Level.FORMAL: ("formal guarantee", "good"),
+    Level.RULE_ONLY: ("rule only", "warn"),
+    Level.NOT_FOR_PUBLICATION: ("not for publication", "bad"),
 }
+_RULE_ONLY = "A rule was kept, and nothing is promised about a person."
+_INTERNAL = {"previous_epsilon", "continues"}  # not options: `--extend` sets them
+NO_SAMPLES = Samples()
 
 
 @dataclass(frozen=True)
 class BadgeView:
-    """The standing of a release: a badge, and its meaning in a sentence or a list of reasons."""
+    """The standing of a release as a badge, with the numbers of its guarantee."""
 
     name: str
     kind: str
-    meaning: str = ""
-    reasons: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class BarPart:
-    """A part of all rows, with its number in the palette."""
-
-    name: str
-    color: int
-    rows: int
-    fraction: float
-
-
-@dataclass(frozen=True)
-class AccountingView:
-    """What became of every row that went in; generated rows are not rows of the log."""
-
-    rows: int
-    parts: tuple[BarPart, ...]
-    generated: Mapping[str, int]
-    blanked: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class OwnerView:
-    """What only the data owner sees of a card."""
-
-    measured: tuple[str, ...]
-    accounting: AccountingView
-    files: tuple[str, ...]
-    run: Mapping[str, float]
+    numbers: str
 
 
 @dataclass(frozen=True)
 class CardView:
-    """A card, as the template draws it; `owner` is None on a public page."""
+    """A public card as a template draws it.
 
+    Attributes:
+        lead: What is guaranteed about a person, or that nothing is, in one sentence.
+        guarantee: The numbers and the unit of the guarantee, in words.
+        figures: What anyone can count in the public files.
+    """
+
+    title: str
     method: str
     version: str
     badge: BadgeView
+    lead: str
     statement: str
     warnings: tuple[str, ...]
     model: str
-    guarantee: Mapping[str, Scalar]
+    guarantee: Mapping[str, str]
     noise: Mapping[str, Sequence[str]]
     not_covered: tuple[str, ...]
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
     figures: Mapping[str, int]
-    parameters: Mapping[str, Scalar]
+    samples: tuple[SampleTable, ...]
+    parameters: tuple[ParameterView, ...]
     checks: tuple[str, ...]
     command: str
-    owner: OwnerView | None
 
 
-def render_card(card: PublicCard | PrivateCard) -> str:
-    """Return a card, public or private, as a page.
+def render_card(
+    card: PublicCard, samples: Samples = NO_SAMPLES, declared: Sequence[Parameter] = ()
+) -> str:
+    """Return the public page of a release.
 
-    A public page depends on its card alone, and `verify` renders it again.
+    It follows from the card, the first rows of the public files, and the declarations of the
+    method's parameters: `verify` renders it again.
     """
-    return render_page("card.html.j2", card=card_view(card))
+    return render_page("card.html.j2", card=card_view(card, declared, samples))
 
 
-def card_view(card: PublicCard | PrivateCard) -> CardView:
-    """Return what the page of a card shows."""
-    public, private = (card.public, card) if isinstance(card, PrivateCard) else (card, None)
-    guarantee = public.guarantee
+def card_view(
+    card: PublicCard, declared: Sequence[Parameter] = (), samples: Samples = NO_SAMPLES
+) -> CardView:
+    """Return what a page shows of a public card."""
+    guarantee = card.guarantee
     return CardView(
-        method=public.method,
-        version=public.queryveil,
-        badge=_badge(public),
+        title="Query log" if releases_log(card) else "Statistics of a query log",
+        method=card.method,
+        version=card.queryveil,
+        badge=_badge(card),
+        lead=_lead(card),
         statement=guarantee.statement,
-        warnings=public.warnings,
+        warnings=card.warnings,
         model=_MODELS[guarantee.model],
         guarantee=_guarantee_rows(guarantee),
-        noise=public.noise.statements_by_file(),
+        noise=card.noise.statements_by_file(),
         not_covered=guarantee.not_covered,
         assumptions=guarantee.assumptions,
-        notes=public.notes,
-        figures=_figures(public, private),
-        parameters=_parameters(public),
-        checks=tuple(_describe_check(check) for check in guarantee.checks),
-        command=_command(public.method, _options(public)),
-        owner=None if private is None else _owner_view(private),
+        notes=card.notes,
+        figures=_figures(card),
+        samples=sample_tables(samples, _totals(card), card.noise),
+        parameters=describe_parameters(card.parameters, declared, card.identifiers),
+        checks=tuple(map(describe_check, guarantee.checks)),
+        command=build_command(card),
     )
 
 
 def _badge(card: PublicCard) -> BadgeView:
-    if card.standing is Level.NOT_FOR_PUBLICATION:
-        return BadgeView("not for publication", "warn", reasons=card.not_release_grade_because)
     name, kind = _BADGES[card.standing]
-    if card.guarantee.given:
+    if card.standing is Level.FORMAL and explain_condition(card.guarantee):
         name, kind = f"{name}, under a condition", "warn"
-    return BadgeView(name, kind, format_sentence(card.standing_summary))
+    return BadgeView(name, kind, _summarize_numbers(card.guarantee))
 
 
-def _guarantee_rows(guarantee: Guarantee) -> dict[str, Scalar]:
-    rows: dict[str, Scalar] = {
+def _summarize_numbers(guarantee: Guarantee) -> str:
+    """Return the model and its numbers on one line; empty for a rule."""
+    if guarantee.model == "none":
+        return ""
+    numbers = {"k": guarantee.k, "epsilon": guarantee.epsilon, "delta": guarantee.delta}
+    texts = [f"{name} = {describe_value(n)}" for name, n in numbers.items() if n]
+    return ", ".join([_MODELS[guarantee.model], *texts])
+
+
+def _lead(card: PublicCard) -> str:
+    """Return the guarantee in one sentence, or why there is none."""
+    if card.standing is Level.NOT_FOR_PUBLICATION:
+        return f"Not for publication: {'; '.join(card.not_release_grade_because)}."
+    if card.standing is Level.RULE_ONLY:
+        return _RULE_ONLY
+    return format_sentence(explain_guarantee(card.guarantee) or card.standing_summary)
+
+
+def _guarantee_rows(guarantee: Guarantee) -> dict[str, str]:
+    """Return the numbers and the unit of a guarantee; of a rule, nothing."""
+    if guarantee.model == "none":
+        return {}
+    numbers = {
         "k": guarantee.k,
         "epsilon": guarantee.epsilon,
         "delta": guarantee.delta,
         "epsilon of one query": guarantee.per_query_epsilon,
-        "unit": f"one {guarantee.unit}: a person's whole log",
-        "only given that public is": guarantee.given or None,
-        "neighbors": guarantee.neighbours or None,
     }
-    return {name: value for name, value in rows.items() if value is not None}
-
-
-def _owner_view(card: PrivateCard) -> OwnerView:
-    seconds = {f"{stage}, seconds": value for stage, value in card.seconds.items()}
-    return OwnerView(
-        measured=tuple(measurement.summary for measurement in card.measured.values()),
-        accounting=_row_accounting(card),
-        files=tuple(f"{path} (SHA-256 {sha})" for path, sha in card.input.sha256.items()),
-        run=seconds | {"peak memory, MB": card.peak_mb},
-    )
-
-
-def _row_accounting(card: PrivateCard) -> AccountingView:
-    generated, released = dict(card.generated), card.output.rows
-    name = "released as a row of the log" if generated else "released"
-    counts = {name: released - sum(generated.values()), **card.dropped}
-    counts |= {f"rejected: {reason}": n for reason, n in card.input.rejected.items()}
-    total = max(card.input.rows, 1)
-    return AccountingView(
-        rows=card.input.rows,
-        parts=tuple(
-            BarPart(name, i % _PART_COLORS, n, n / total)
-            for i, (name, n) in enumerate(counts.items())
-        ),
-        generated=generated | {"released in all": released} if generated else {},
-        blanked=card.blanked,
-    )
-
-
-def _figures(public: PublicCard, private: PrivateCard | None) -> dict[str, int]:
-    counts = public.figures
-    figures = {
-        "rows": counts.rows,
-        "pseudonyms": counts.ids,
-        "queries": counts.queries,
-        "URLs": counts.urls,
-        **counts.tables,
+    rows = {name: describe_value(n) for name, n in numbers.items() if n is not None}
+    rows["unit"] = f"one {guarantee.unit}: a person's whole log"
+    texts = {
+        "only if this is public already": guarantee.given,
+        "neighbors": guarantee.neighbours,
     }
-    if private is not None:
-        figures["users, in the log"] = private.input.users
-        figures["queries, in the log"] = private.input.queries
+    return rows | {name: text for name, text in texts.items() if text}
+
+
+def _figures(card: PublicCard) -> dict[str, int]:
+    """Return the few figures that a reader can count in the public files."""
+    counts = card.figures
+    figures = {f"rows in {name}": rows for name, rows in counts.tables.items()}
+    if not counts.tables or counts.rows:
+        figures |= {"rows": counts.rows, "pseudonyms": counts.ids}
+        figures["distinct queries"] = counts.queries
+    if counts.urls:
+        figures["distinct URLs"] = counts.urls
     return figures
 
 
-def _parameters(card: PublicCard) -> dict[str, Scalar]:
-    rows = dict(card.parameters)
-    if card.identifiers:
-        rows["identifiers"] = _IDENTIFIERS.get(card.identifiers, card.identifiers)
-    return rows
+def _totals(card: PublicCard) -> dict[str, int]:
+    logs = [name for name in card.files if name.startswith("log.")]
+    return dict.fromkeys(logs, card.figures.rows) | dict(card.figures.tables)
 
 
-def _describe_check(check: Check) -> str:
-    return ", ".join(f"{key}: {value}" for key, value in check.to_dict().items())
-
-
-def _options(card: PublicCard) -> dict[str, Scalar]:
-    """Return what users set: parameters, and identifiers unless it is the default."""
+def build_command(card: PublicCard, **changes: Scalar) -> str:
+    """Return the command line that runs the method of a card, with some parameters changed."""
     options = {name: value for name, value in card.parameters.items() if name not in _INTERNAL}
     setting = card.identifiers or "drop"
-    return options if setting == "drop" else {**options, "identifiers": setting}
+    options |= {} if setting == "drop" else {"identifiers": setting}
+    return _command(card.method, options | changes)
 
 
 def _command(method: str, parameters: Mapping[str, Scalar]) -> str:
@@ -216,5 +192,6 @@ def _command(method: str, parameters: Mapping[str, Scalar]) -> str:
         if isinstance(value, bool):
             words.append(f"--{option}" if value else f"--no-{option}")
         elif value is not None:
-            words += [f"--{option}", str(value)]
+            text = str(value)
+            words += [f"--{option}", text.replace("e-0", "e-") if type(value) is float else text]
     return shlex.join([*words, "--out", "DIR"])

@@ -12,6 +12,7 @@ import polars as pl
 from .._version import __version__
 from ..core.notebook import NotebookShown, NotebookTable, NotebookView
 from ..core.pandas_output import to_pandas
+from ..core.parameters import Parameter
 from ..core.progress import NoProgress, Progress, peak_memory_mb
 from ..core.records import Scalar
 from ..core.registry import Distribution
@@ -68,6 +69,7 @@ class Release(NotebookShown):
         reservation: Its cost in a ledger, which is confirmed once the release is written; None
             where the method was run by itself.
         measured: Measurements for the data owner, on the private card.
+        declared: The declarations of the parameters, by which the pages explain them.
     """
 
     method: str
@@ -93,6 +95,7 @@ class Release(NotebookShown):
     reservation: Reservation | None = None
     measured: Mapping[str, OwnerMeasurement] = field(default_factory=dict)
     distribution: Distribution | None = None
+    declared: tuple[Parameter, ...] = ()
     progress: Progress = field(default_factory=NoProgress)
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from .._version import __version__
+from ..core.parameters import Parameter
 from ..engine.operations import count_rows
 from ..errors import InputError
 from .cards import PublicCard, public_figures, read_card
@@ -16,6 +17,7 @@ from .formats import CARD, PUBLIC_SCHEMA, SIGNATURE, strange_names
 from .guarantee import Check, Level
 from .metadata import metadata_matches, reads_as
 from .page import render_card
+from .samples import Samples, take_samples
 from .untrusted import as_written, check_columns, check_plain, file_digest, read_data
 
 
@@ -35,10 +37,15 @@ def read_public_card(public: Path) -> PublicCard:
     return read_card(path, PublicCard)
 
 
-def verify_public(public: Path, *, ours: bool = False) -> list[CheckResult]:
+def verify_public(
+    public: Path, *, ours: bool = False, declared: Sequence[Parameter] | None = ()
+) -> list[CheckResult]:
     """Run every check that the card names, and those that hold for every release.
 
-    `ours` is for files that this process has just written: they need no guard.
+    Args:
+        ours: Whether this process has just written the files: they need no guard.
+        declared: The declarations of the method's parameters, with which the page explains them;
+            None if the method is not known here, so that the page cannot be compared.
     """
     card = read_public_card(public)
     plain = check_plain(public)
@@ -52,6 +59,7 @@ def verify_public(public: Path, *, ours: bool = False) -> list[CheckResult]:
         log, tables = read_data(public, ours=ours)
         if log is None and not tables:
             return [*results, CheckResult("log", False, "the published log is missing")]
+        samples = take_samples(log, tables)
         if not ours:
             results.append(_allow_other_version(card, as_written(public, log, tables)))
         if log is not None:
@@ -61,7 +69,7 @@ def verify_public(public: Path, *, ours: bool = False) -> list[CheckResult]:
         results += [
             _check_identifiers(card),
             _check_figures(log, tables, card),
-            _check_page(public, card),
+            _check_page(public, card, samples, declared),
             _check_metadata(public, card),
         ]
         results += _check_noise(tables, card)
@@ -165,12 +173,17 @@ def _check_identifiers(card: PublicCard) -> CheckResult:
     return CheckResult("identifiers", holds, message if holds else wrong)
 
 
-def _check_page(public: Path, card: PublicCard) -> CheckResult:
-    """Check that the page follows from the card; a page of another version is not compared."""
+def _check_page(
+    public: Path, card: PublicCard, samples: Samples, declared: Sequence[Parameter] | None
+) -> CheckResult:
+    """Check that the page follows from card and files; that of another version is not compared."""
     if not card.is_of_this_version:
         return CheckResult("page", None, f"the page {_unknown(card)}")
-    holds = reads_as(public / "report.html", render_card(card))
-    message = "the page has what the card has"
+    if declared is None:
+        message = "the page explains the parameters of a method that is not installed here"
+        return CheckResult("page", None, message)
+    holds = reads_as(public / "report.html", render_card(card, samples, declared))
+    message = "the page has what the card and the files have"
     return CheckResult("page", holds, message if holds else f"not so: {message}")
 
 

@@ -25,7 +25,9 @@ from .formats import (
 )
 from .metadata import metadata_files
 from .page import render_card
-from .untrusted import file_digest
+from .private_page import render_private_card
+from .samples import take_samples
+from .untrusted import file_digest, read_data
 from .verification import read_public_card, verify_public
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def write_release(
         private.mkdir(mode=0o700)
         card = _write_public(release, public, output_format)
         with release.progress.stage("verify"):
-            _check_written(public)
+            _check_written(public, release)
         if signer is not None:
             signer.sign(public)
         private_card = release.private_card(card)
@@ -84,7 +86,8 @@ def _write_public(release: Release, public: Path, output_format: str) -> PublicC
     with release.progress.stage("describe"):
         digests = {path.name: file_digest(path) for path in paths}
         card = release.public_card(public_figures(release.log, release.tables), digests)
-    for name, text in {"report.html": render_card(card), **metadata_files(card)}.items():
+    page = render_card(card, take_samples(*read_data(public, ours=True)), release.declared)
+    for name, text in {"report.html": page, **metadata_files(card)}.items():
         _write_text(public / name, text)
         digests[name] = file_digest(public / name)
     card = replace(card, files=digests)
@@ -92,8 +95,9 @@ def _write_public(release: Release, public: Path, output_format: str) -> PublicC
     return card
 
 
-def _check_written(public: Path) -> None:
-    broken = [result for result in verify_public(public, ours=True) if not result.holds]
+def _check_written(public: Path, release: Release) -> None:
+    results = verify_public(public, ours=True, declared=release.declared)
+    broken = [result for result in results if not result.holds]
     if broken:
         raise VerificationError(
             "what was written does not keep its promise, so nothing was published: "
@@ -112,7 +116,8 @@ def _write_private(
     if release.absent is not None and include_mapping:
         _write_table(private / "absent.tsv", release.absent)
     _write_text(private / "card.json", card.to_json() + os.linesep)
-    _write_text(private / "report.html", render_card(card))
+    report = render_private_card(card, release.declared, release.mapping)
+    _write_text(private / "report.html", report)
     for path in private.iterdir():
         path.chmod(0o600)
 

@@ -17,9 +17,10 @@ from ..errors import InputError, UsageError, VerificationError
 from ..ledger.entries import LedgerEntry
 from ..ledger.ledger import Ledger
 from ..ledger.location import locate_ledger
+from ..methods.base import declared_parameters
 from ..release.cards import PrivateCard, read_card
 from ..release.untrusted import file_digest
-from ..release.verification import verify_public
+from ..release.verification import read_public_card, verify_public
 from ..release.writing import is_release
 
 
@@ -132,7 +133,9 @@ def _copy(
 
 def _check_copy(public: Path, entry: LedgerEntry, source: Path) -> None:
     """Check the copy instead of the source, because the source may change while it is read."""
-    failures = [check.message for check in verify_public(public) if check.holds is False]
+    declared = declared_parameters(read_public_card(public).method)
+    checks = verify_public(public, declared=declared)
+    failures = [check.message for check in checks if check.holds is False]
     if file_digest(public / "release.json") != entry.release_digest:
         failures.append("its card is not the one that the ledger knows")
     if failures:

@@ -11,7 +11,7 @@ from ..core.arguments import guided
 from ..core.progress import NoProgress, Progress
 from ..core.records import Record
 from ..errors import InputError, QueryveilError, UnknownVersionError, UsageError, VerificationError
-from ..methods.base import METHODS, Method
+from ..methods.base import METHODS, Method, declared_parameters
 from ..release.cards import PrivateCard, PublicCard, read_card
 from ..release.checks import CheckResult
 from ..release.formats import data_of
@@ -265,8 +265,8 @@ def verify(
         raise InputError(message, where=path, hint="name what `anonymize_to_folder()` wrote")
     public = path / "public" if (path / "public").is_dir() else path
     with (progress or NoProgress()).stage("verify"):
-        findings = verify_public(public)
-    card = read_public_card(public)
+        card = read_public_card(public)
+        findings = verify_public(public, declared=declared_parameters(card.method))
     findings += follows(card)
     if public != path:
         findings.append(_check_folder(path))

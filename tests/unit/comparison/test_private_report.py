@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from small_comparisons import Balanced, cells, compared
 
+from queryveil.comparison.measured_risks import measured_figures
 from queryveil.comparison.private_report import render_private_report
 from queryveil.errors import UsageError
 from queryveil.log.query_log import QueryLog
@@ -61,11 +62,12 @@ def test_other_methods_stand_beside_it(card: PrivateCard) -> None:
 def test_nothing_measured_is_nothing_shown(card: PrivateCard) -> None:
     text = Balanced(render_private_report(card)).text
     assert "Measured risk and utility" not in text
+    assert "Nothing has been measured" not in text  # unique users were counted with the release
     assert "In numbers" in text
 
 
 def test_a_public_page_shows_no_measure(card: PrivateCard) -> None:
-    assert "In numbers" in render_card(card.public)
+    assert "The worst figures first" not in render_card(card.public)
     with pytest.raises(UsageError, match="private data"):
         render_private_report(card.public, MEASURES)
 
@@ -75,3 +77,28 @@ def test_hostile_measures(card: PrivateCard) -> None:
     result = MeasureResult(bad, bad, bad, "lower", "risk", 1.0, summary=bad, basis=bad)
     found = Balanced(render_private_report(card, {bad: result}))
     assert [tag for tag, _ in found.seen].count("script") == 3
+
+
+def test_measured_risks_are_stated_in_people(card: PrivateCard) -> None:
+    def result(spec: str, value: float, **more: object) -> MeasureResult:
+        return MeasureResult(spec, spec, "", "lower", "risk", value, **more)
+
+    results = [
+        result("record-linkage", 15.0, counts={"users": 1000}),
+        result("partial-knowledge-linkage", 0.3, counts={"tries": 1000}, summary="it was tried"),
+        result("uniqueness", 0.0, counts={"users": 50}),
+        result("rare-query-exposure", 0.1, counts={"queries": 40, "rare": 1, "identifiers": 1}),
+        result("membership-inference", 0.8),
+        result("epsilon-audit", 3.0, counts={"right": 39, "guesses": 40}, details={"holds": False}),
+        result("epsilon-audit:seed=2", 0.5, details={"holds": True}),
+        result("of-somebody-else", 99.0),
+    ]
+    figures = measured_figures({one.measure: one for one in results})
+    assert [figure.count for figure in figures] == [
+        "150 of 1,000 users", "3 of 1,000 target users", "0 of 50 released users",
+        "2 of 40 distinct released queries", "900 of 1,000 guesses", "39 of 40 guesses",
+    ]  # fmt: skip
+    assert [figure.severity.name for figure in figures] == [
+        "HIGH", "MEDIUM", "LOW", "MEDIUM", "HIGH", "HIGH",
+    ]  # fmt: skip
+    assert [figure.breaks_guarantee for figure in figures].count(True) == 1

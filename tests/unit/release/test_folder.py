@@ -281,7 +281,7 @@ def test_many_runs_that_end_together(release: Release, tmp_path: Path) -> None:
 def test_an_error_on_the_way_leaves_nothing(
     release: Release, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Path, *, ours: bool) -> list[Any]:
+    def broken(_: Path, **__: object) -> list[Any]:
         raise RuntimeError("a defect")
 
     monkeypatch.setattr("queryveil.release.writing.verify_public", broken)
