@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
+from ..core.arguments import guided_with
 from ..core.progress import NoProgress, Progress
 from ..errors import UsageError
+from ..log.keywords import READING_OPTIONS, ReadingKeywords
+from ..log.opening import LogLike, open_log
 from ..log.options import ReadOptions
 from ..log.query_log import QueryLog
-from ..log.reading import read_log
+from ..log.reading import merge_options, read_log
 from .answers import ASSUMED_NEVER, Answers, Never
 from .commands import LogSource, name_method
 from .evaluation import Evaluation, Observed, evaluate, propose
@@ -26,8 +30,9 @@ _LAW = (
 )
 
 
+@guided_with(READING_OPTIONS)
 def advise(
-    log: QueryLog | str | Path | Iterable[str | Path] | None = None,
+    log: LogLike | None = None,
     *,
     recipient: str | None = None,
     purpose: str | None = None,
@@ -39,6 +44,7 @@ def advise(
     ledger: str | None = None,
     options: ReadOptions | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[ReadingKeywords],
 ) -> Advice:
     """Return which methods and parameters fit a log, its recipients and their purpose.
 
@@ -48,7 +54,8 @@ def advise(
     depend on the log.
 
     Args:
-        log: A log, or its files; without it the lines to copy have a placeholder.
+        log: A log, or what `read_log` reads: files or a frame; without it the lines to copy have a
+            placeholder.
         recipient: Who gets the data: public, partner or team.
         purpose: What for: trends, ranking, suggestion, user-modeling, linguistics or benchmark.
         users: About how many users the log has: a public figure, not counted in the log.
@@ -59,8 +66,15 @@ def advise(
         look: Whether the log may be read.
         ledger: Name or folder of the ledger; else it is beside the log.
         options: How the log is read.
+        progress: Receives the stages of the work.
+        reading: Options of `read_log`, such as `columns`.
 
-    Where an answer is missing, the protected choice is assumed, and the result lists it.
+    Returns:
+        Whether to release the log, and proposals with their reasons. Where an answer is missing,
+        the protected choice is assumed, and the result lists it.
+
+    Raises:
+        UsageError: An answer is unknown, or there is no log to look at.
 
     >>> advice = advise(recipient="public", purpose="trends", users=1_000)
     >>> advice.release
@@ -76,15 +90,19 @@ def advise(
         never=never,
         taxonomy=None if taxonomy is None else str(taxonomy),
     )
-    read_options = options or ReadOptions()
+    read_options = merge_options("advise", options, reading)
     source = LogSource.of(log, read_options, ledger)
     if not look:
         return give_advice(answers, source)
     if log is None:
         raise UsageError("there is no log to look at", hint="name the log, or leave out `look`")
 
+    named = log  # the name is not None here, also where it is read later
+
     def read() -> QueryLog:
-        return log if isinstance(log, QueryLog) else read_log(log, read_options, progress=progress)
+        if isinstance(named, QueryLog) or callable(named):
+            return open_log(named, reading)
+        return read_log(named, read_options, progress=progress)
 
     return give_advice(answers, source, read, ledger=ledger, progress=progress)
 

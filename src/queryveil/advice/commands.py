@@ -11,6 +11,8 @@ from pathlib import Path
 
 from ..core.parameters import Parameter
 from ..core.records import Scalar
+from ..log.frames import is_frame
+from ..log.opening import LogLike
 from ..log.options import ReadOptions
 from ..log.query_log import QueryLog
 from ..methods.base import Method
@@ -40,7 +42,7 @@ class LogSource:
     @classmethod
     def of(
         cls,
-        log: QueryLog | str | Path | Iterable[str | Path] | None,
+        log: LogLike | None,
         options: ReadOptions,
         ledger: str | None = None,
     ) -> LogSource:
@@ -52,6 +54,8 @@ class LogSource:
             if not paths:
                 return cls(ledger=ledger, is_in_memory=True)
             values = _options_of(log)
+        elif is_frame(log) or not isinstance(log, str | Path | Iterable):
+            return cls(ledger=ledger, is_in_memory=True)
         else:
             paths = (str(log),) if isinstance(log, str | Path) else tuple(map(str, log))
             values = _changed_options(options)

@@ -91,7 +91,7 @@ def read_log(
     >>> read_log(frame, columns="user=uid,query=q").to_polars().equals(log.to_polars())
     True
     """
-    merged = _merge_options("read_log", options, more)
+    merged = merge_options("read_log", options, more)
     display = progress or NoProgress()
     config = EngineConfig(engine) if isinstance(engine, str) else engine
     if is_frame(source) and not hasattr(source, "mapInArrow"):
@@ -115,9 +115,10 @@ def _read_frame(frame: LogFrame, options: ReadOptions) -> QueryLog:
     return QueryLog(categorical_encoder()(rows).lazy(), cleaner.accounting)
 
 
-def _merge_options(
+def merge_options(
     function: str, options: ReadOptions | None, more: Mapping[str, object]
 ) -> ReadOptions:
+    """Return the options with those of keyword arguments; raise if there is no such option."""
     check_keywords(function, more, (*READING_OPTIONS, "engine", "options", "progress", "rng"))
     return replace(options or ReadOptions(), **more)  # type: ignore[arg-type]
 
