@@ -65,3 +65,27 @@ def test_the_quick_tests_leave_no_package_out() -> None:
     for package in (REPO / "tests" / "unit").iterdir():
         files = {path.relative_to(REPO).as_posix() for path in package.rglob("test_*.py")}
         assert not files or files - set(slow), package.name
+
+
+MARKUP = re.compile(
+    r"</?(?:p|div|table|t[dhr]|b|i|span|[ou]l|li|h[1-6]|section|html|body|svg)\b[^<]*>"
+)
+
+
+def test_no_markup_outside_of_templates() -> None:
+    """Templates escape what they show; a text with markup in the code would not be escaped."""
+    found = []
+    for path in [path for path in FILES if ROOT / "testing" not in path.parents]:
+        tree = ast.parse(path.read_text("utf-8"))
+        docs = {
+            id(node.body[0].value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and node.body
+            and isinstance(node.body[0], ast.Expr)
+        }
+        for node in ast.walk(tree):
+            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+            if is_text and id(node) not in docs and MARKUP.search(node.value):
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert not found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -46,8 +47,13 @@ def _describe_parameter(name: str, value: Scalar, declared: Parameter | None) ->
     unit = declared.unit if declared is not None and is_number else ""
     if unit and value == 1:
         unit = unit.removesuffix("s")
-    help_text = "" if declared is None else declared.help
+    help_text = "" if declared is None else _write_names(declared.help)
     return ParameterView(name.replace("_", "-"), f"{text} {unit}".rstrip(), help_text)
+
+
+def _write_names(text: str) -> str:
+    """Return a text with the names of parameters as the page writes them, without backticks."""
+    return re.sub("`(.*?)`", lambda name: name[1].replace("_", "-"), text)
 
 
 def describe_value(value: Scalar) -> str:

@@ -74,7 +74,7 @@ class OwnerView:
     accounting: AccountingView
     sizes: Mapping[str, int]
     files: tuple[str, ...]
-    run: Mapping[str, str]
+    run: Mapping[str, float]
 
 
 def render_private_card(
@@ -100,7 +100,7 @@ def owner_view(
     """
     figures = collect_figures(card, measured)
     views = tuple(map(_figure_view, figures))
-    seconds = {f"{stage}, seconds": describe_value(of) for stage, of in card.seconds.items()}
+    seconds = {f"{stage}, seconds": of for stage, of in card.seconds.items()}
     return OwnerView(
         verdict=judge(card, figures, attacked=bool(measured)),
         figures=views[:_SHOWN_FIGURES],
@@ -111,7 +111,7 @@ def owner_view(
         accounting=_row_accounting(card),
         sizes={"users in the log": card.input.users, "queries in the log": card.input.queries},
         files=tuple(f"{path} (SHA-256 {sha})" for path, sha in card.input.sha256.items()),
-        run=seconds | {"peak memory, MB": describe_value(card.peak_mb)},
+        run=seconds | {"peak memory, MB": card.peak_mb},
     )
 
 
