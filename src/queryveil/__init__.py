@@ -96,6 +96,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` im
     from .release.guarantee import Guarantee, Standing
     from .release.reading import read_release
     from .release.release import Release
+    from .render.charts.picture import Chart
     from .replication.replicating import replicate
     from .replication.result import Replication
     from .synthetic.generator import make_log
@@ -121,6 +122,7 @@ __all__ = [
     "ArgumentError",
     "BudgetError",
     "CategoryMicroaggregation",
+    "Chart",
     "CheckResult",
     "ClaimResult",
     "ClickGraph",
@@ -294,6 +296,7 @@ _NAMES_OF_MODULES = {
     "release.guarantee": "Guarantee Standing",
     "release.reading": "read_release",
     "release.release": "Release",
+    "render.charts.picture": "Chart",
     "replication.replicating": "replicate",
     "replication.result": "Replication",
     "synthetic.generator": "make_log",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from ..core.notebook import NotebookTable, NotebookView
 from ..core.pandas_output import to_pandas
 from ..core.records import Json, Record, json_field
+
+if TYPE_CHECKING:
+    from ..render.charts.picture import Chart
 
 # The titles of baselines in charts and texts, in their order; others have their name as a title.
 _BASELINE_TITLES = {
@@ -127,6 +130,12 @@ class MeasureResults(Record, Mapping[str, MeasureResult]):
 
     def __repr__(self) -> str:
         return f"MeasureResults({self.method}: {', '.join(map(repr, self.measures.values()))})"
+
+    def plot(self) -> Chart:
+        """Return a chart of the values beside their baselines; figures of private data."""
+        from ._shared.results_chart import results_chart  # noqa: PLC0415  (it imports this module)
+
+        return results_chart(self.method, self.measures)
 
     def to_polars(self) -> pl.DataFrame:
         """Return one row per measure, with its value, unit and interval and its baselines."""

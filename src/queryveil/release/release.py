@@ -32,6 +32,7 @@ from .guarantee import Guarantee, Standing, standing_of
 from .noise import CountNoise, NoiseDescription, describe_noise
 
 if TYPE_CHECKING:
+    from ..render.charts.picture import Chart
     from .signing import Signer
 
 
@@ -136,6 +137,20 @@ class Release(NotebookShown):
                 f'this release has no table "{name}"', hint=did_you_mean(name, self.tables)
             )
         return self.tables[name]
+
+    def plot(self, table: str | None = None, *, top: int = 20) -> Chart:
+        """Return a chart of the highest counts of a released table, with the size of the noise.
+
+        Args:
+            table: The name of a table; by default the first one.
+            top: How many rows are drawn.
+
+        Raises:
+            UsageError: The release has no such table.
+        """
+        from .table_chart import table_chart  # noqa: PLC0415  (most uses need no chart)
+
+        return table_chart(self, table, top)
 
     def notebook_view(self) -> NotebookView:
         """Return what a notebook shows: method, guarantee and standing, and no row or figure."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -12,6 +12,9 @@ from ..core.notebook import Cell, NotebookTable, NotebookView
 from ..core.pandas_output import to_pandas
 from ..core.records import Record, json_field
 from ..log.accounting import RowCounts
+
+if TYPE_CHECKING:
+    from ..render.charts.picture import Chart
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,6 +129,12 @@ class LogProfile(Record):
     columns: Mapping[str, Mapping[str, str]]
     formats: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def plot(self) -> Chart:
+        """Return a chart of how many users are at risk; exact figures, for the data owner only."""
+        from .profile_chart import profile_chart  # noqa: PLC0415  (it imports this module)
+
+        return profile_chart(self)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the figures of size and risk as a table: part, figure, value."""

@@ -11,7 +11,7 @@ from .scales import make_value_axis
 
 _ROW, _BAR = 30, 14  # height of a row, and of its bar
 _LEFT, _RIGHT, _TOP, _BELOW = 236, 540, 14, 62
-_MAX_LABEL = 33
+_MAX_LABEL = 28  # on a phone, letters are 8 pixels wide
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Bar:
         interval: The lowest and highest value that is plausible, if that is known.
         maximum: The end of the scale, if the bar has a scale of its own.
         references: Baselines, drawn as strokes across the bar.
+        detail: More about the value, in its tooltip.
     """
 
     label: str
@@ -40,6 +41,7 @@ class Bar:
     maximum: float | None = None
     references: tuple[Reference, ...] = ()
     tint: str = "tint0"
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def _place_bar(bar: Bar, number: int, frame: Frame, maximum: float) -> PlacedBar
         references=references,
         text=bar.text,
         text_x=end + 8,
-        tooltip=f"{bar.label}: {bar.text}{others}",
+        tooltip=f"{bar.label}: {bar.text}{others}" + f" ({bar.detail})" * bool(bar.detail),
     )
 
 

@@ -112,7 +112,7 @@ class Chart:
         return bytes(converter.svg_to_bytes(svg_string=self.svg, zoom=2))
 
     def _draw(self) -> Drawing:
-        has_heads = len(self.panels) > 1
+        has_heads = len(self.panels) > 1 or any(panel.kind == "bars" for panel in self.panels)
         head = _HEAD if has_heads else 0
         columns = min(self.columns, len(self.panels)) or 1
         step_x = max((panel.frame.width for panel in self.panels), default=0) + _GAP
