@@ -183,7 +183,8 @@ class QueryLog(NotebookShown):
     def notebook_view(self) -> NotebookView:
         """Return what a notebook shows: how the log was read, and no row or figure of it."""
         formats = ", ".join(sorted({source.format for source in self.sources}))
-        source = f"{len(self.sources):,} files ({formats})" if self.sources else "memory"
+        number = "1 file" if len(self.sources) == 1 else f"{len(self.sources):,} files"
+        source = f"{number} ({formats})" if self.sources else "memory"
         facts = [("columns", ", ".join(COLUMNS)), ("read from", source), ("engine", self.engine)]
         days = [("first day", self.since), ("last day", self.until)]
         facts += [(name, str(day)) for name, day in days if day is not None]

@@ -19,6 +19,7 @@ from ..core.registry import Distribution
 from ..errors import UsageError, did_you_mean
 from ..ledger.reservation import Reservation
 from ..log.query_log import QueryLog
+from ..render.html import format_value
 from .cards import (
     Figures,
     InputSummary,
@@ -161,7 +162,7 @@ class Release(NotebookShown):
         facts += [("not for publication because", "; ".join(against))] * bool(against)
         tables = ", ".join(f'table("{name}")' for name in self.tables)
         data = ["to_pandas(), to_polars()"] * (self.log is not None) + [tables] * bool(tables)
-        parameters = tuple((name, value) for name, value in self.parameters.items())
+        parameters = tuple((name, format_value(of)) for name, of in self.parameters.items())
         return NotebookView(
             "Release",
             (*facts, ("data", "; ".join(data))),

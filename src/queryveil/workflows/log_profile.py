@@ -168,8 +168,8 @@ class LogProfile(Record):
             ("users", size.users),
             ("distinct queries", size.queries),
             ("clicks", size.clicks),
-            ("from", size.first),
-            ("to", size.last),
+            ("from", size.first and size.first[:19]),  # to the second
+            ("to", size.last and size.last[:19]),
             ("users with a query that nobody else sent", risks.users_with_unique_query),
             ("as a fraction of all users", risks.users_with_unique_query_fraction),
             ("users with a query that fewer than 5 sent, fraction",
