@@ -20,9 +20,10 @@ from queryveil.comparison.frontier import frontier_svg
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "benchmarks" / "data" / "frontier"
-METHODS = (
-    "frequent-queries", "disconnected-graph", "semantic-microaggregation",
-    "category-microaggregation", "string-microaggregation", "syntactic-microaggregation",
+METHODS = (  # `min_users` of microaggregation is set, so that it is not swept
+    "frequent-queries", "disconnected-graph", "semantic-microaggregation:min-users=0",
+    "category-microaggregation:min-users=0", "string-microaggregation:min-users=0",
+    "syntactic-microaggregation:min-users=0",
     "semantic-replacement", "profile-first", "concept-histogram", "dp-statistics:delta=0.000001",
     "click-graph:delta=0.000001",
 )  # fmt: skip
@@ -39,7 +40,7 @@ RISK = (
     "rare-query-exposure",
 )
 USE = ("word-frequency-error", "query-coverage", "profile-divergence", "profile-similarity")
-ACROSS, UP = "membership-inference", USE[0]
+ACROSS, UP = "partial-knowledge-linkage", "profile-divergence"
 
 
 def found(users: int, repeats: int) -> comparison.Comparison:

@@ -1,4 +1,4 @@
-"""Draw users as points and their groups as colours; near points are users of similar interests."""
+"""Draw users as points and their groups as colors; near points are users of similar interests."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ import queryveil as qv
 from queryveil.concepts.similarity.profiles import profile_distance_matrix
 from queryveil.methods.microaggregation.grouping import mdav, mean_intra_group_distance
 from queryveil.methods.microaggregation.refinement import refine_groups
+from queryveil.render.charts.scales import tint
+from queryveil.render.charts.style import picture_style
 
 USERS, K = 80, 5
 SIDE, GAP, TOP = 470, 30, 64
-COLOURS = (
-    "#1b7f5c", "#c2410c", "#1d4ed8", "#a21caf", "#b45309", "#0e7490", "#be123c", "#4d7c0f",
-    "#6d28d9", "#78716c", "#0f766e", "#db2777", "#334155", "#ca8a04", "#2563eb", "#15803d",
-)  # fmt: skip
 
 
 def partition() -> str:
@@ -45,9 +43,10 @@ def partition() -> str:
     ]
     width, height = 3 * SIDE + 4 * GAP, TOP + SIDE + GAP
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{users} users as points, their groups of {K} as colours, three times">'
-        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="qv-chart" viewBox="0 0 {width} {height}" '
+        f'role="img" aria-label="{users} users as points, their groups of {K} as colors, three '
+        f'times"><style>{picture_style()}</style>'
+        f'<rect class="back" width="{width}" height="{height}" rx="8"/>{"".join(parts)}</svg>\n'
     )
 
 
@@ -75,20 +74,18 @@ def _panel(
     left: int, name: str, points: NDArray[np.float64], group: NDArray[np.int64], mean: float
 ) -> str:
     place = points * (SIDE - 40) + [left + 20, TOP + 20]
-    font = 'font-family="system-ui, sans-serif"'
     parts = [
-        f'<text x="{left}" y="30" font-size="22" font-weight="600" fill="#1c2733" {font}>'
-        f"{name}</text>",
-        f'<text x="{left}" y="52" font-size="16" fill="#5b6b7b" {font}>'
+        f'<text class="name" x="{left}" y="30" style="font-size:22px">{name}</text>',
+        f'<text x="{left}" y="52" style="font-size:17px">'
         f"mean distance within groups {mean:.2f}</text>",
-        f'<rect x="{left}" y="{TOP}" width="{SIDE}" height="{SIDE}" rx="12" fill="#f6f8f9"/>',
+        f'<rect class="frame" x="{left}" y="{TOP}" width="{SIDE}" height="{SIDE}" rx="12"/>',
     ]
     for number in range(int(group.max()) + 1):
-        colour, members = COLOURS[number % len(COLOURS)], place[group == number]
+        members = place[group == number]
         x, y = members.mean(axis=0)
-        for a, b in members:
-            parts.append(
-                f'<path d="M{x:.0f} {y:.0f}L{a:.0f} {b:.0f}" stroke="{colour}" opacity=".45"/>'
-                f'<circle cx="{a:.0f}" cy="{b:.0f}" r="6" fill="{colour}"/>'
-            )
+        spokes = "".join(f"M{x:.0f} {y:.0f}L{a:.0f} {b:.0f}" for a, b in members)
+        marks = "".join(
+            f'<circle class="mark" cx="{a:.0f}" cy="{b:.0f}" r="6.5"/>' for a, b in members
+        )
+        parts.append(f'<g class="{tint(number)}"><path class="reach" d="{spokes}"/>{marks}</g>')
     return "".join(parts)

@@ -1,5 +1,5 @@
-"""Draw the pictures of the README: the way of the data, what
-`profile` and `taxonomy map` show, and a partition.
+"""Draw pictures of the docs: the steps from a log to a release, what
+`profile` and `taxonomy map` show, and groups of users.
 
 Usage: python tools/make_pictures.py
 """
@@ -19,55 +19,49 @@ from draw_partition import partition
 from queryveil.cli.tables import print_profile
 from queryveil.cli.taxonomy import print_mapping
 from queryveil.concepts.mapping.explanation import explain_query
+from queryveil.render.charts.style import picture_style
 
 IMG = Path(__file__).parents[1] / "docs" / "img"
 
-ROOMS = (
-    ("log file", "AOL, CSV, JSON,\nParquet, UBI, …", False),
-    ("log", "read, clean,\naccount for rows", True),
-    ("concepts", "what queries\nmean", True),
-    ("methods", "protect", True),
-    ("release", "write whole,\nverify", True),
-    ("public/", "log and card:\nwhat readers get", False),
+STEPS = (  # name, two lines of text, and whether queryveil does it
+    ("Your log", "CSV, JSON, Parquet,", "AOL, access logs, ...", False),
+    ("Read", "clean, reject bad rows,", "find identifiers", True),
+    ("Anonymize", "k-anonymity or", "differential privacy", True),
+    ("Verify", "check the guarantee", "on the written files", True),
+    ("Release", "public/: log and card", "private/: never publish", False),
 )
 
 
 def way() -> str:
-    """Draw the rooms that a log goes through."""
-    width, gap, top = 150, 32, 46
+    """Draw the steps from a log to a release."""
+    width, gap, top, left = 172, 30, 56, 20
     parts = []
-    for i, (name, says, ours) in enumerate(ROOMS):
-        x = 14 + i * (width + gap)
-        fill = "#1b7f5c" if ours else "#eef2f4"
-        ink, soft = ("#fff", "#d7efe5") if ours else ("#1c2733", "#5b6b7b")
-        parts.append(f'<rect x="{x}" y="{top}" width="{width}" height="92" rx="10" fill="{fill}"/>')
-        parts.append(_text(x + width / 2, top + 28, name, ink, 17, "600"))
-        for row, line in enumerate(says.split("\n")):
-            parts.append(_text(x + width / 2, top + 54 + 19 * row, line, soft, 14))
-        if i:
-            parts.append(
-                f'<path d="M{x - gap + 5} {top + 46} h{gap - 16} m-6 -6 l6 6 l-6 6" '
-                'stroke="#5b6b7b" stroke-width="2.4" fill="none"/>'
-            )
-    right = 14 + 5 * (width + gap) + width / 2
-    parts.append(_text(right, top + 122, "private/: mapping, internal card,", "#a15c00", 13))
-    parts.append(_text(right, top + 139, "rejected rows: never publish", "#a15c00", 13))
-    parts.append(
-        _text(470, 26, "Every row is released, dropped or rejected, and counted", "#5b6b7b", 14)
-    )
-    total = 14 * 2 + len(ROOMS) * width + (len(ROOMS) - 1) * gap
+    for number, (name, first, second, ours) in enumerate(STEPS):
+        x, middle = left + number * (width + gap), left + number * (width + gap) + width / 2
+        kind = "tint0" if ours else "tint-soft"
+        parts.append(
+            f'<g class="{kind}"><rect class="hollow" x="{x}" y="{top}" width="{width}" '
+            f'height="92" rx="10"/></g>'
+        )
+        parts.append(_text(middle, top + 29, name, "head"))
+        parts.append(_text(middle, top + 55, first) + _text(middle, top + 74, second))
+        if number:
+            arrow = f"M{x - gap + 5} {top + 46}h{gap - 12}m-6 -6l6 6l-6 6"
+            parts.append(f'<g class="tint-soft"><path class="path" d="{arrow}"/></g>')
+    total = 2 * left + len(STEPS) * width + (len(STEPS) - 1) * gap
+    note = "Every row is released, dropped or rejected, and counted with a reason."
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total + 44} 200" role="img" '
-        'aria-label="A log file is read and cleaned, protected by a method, written and verified">'
-        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="qv-chart" viewBox="0 0 {total} 196" '
+        'role="img" aria-label="From a log to a release: read, anonymize, verify">'
+        f"<title>From a log to a release</title><style>{picture_style()}</style>"
+        f'<rect class="back" x=".5" y=".5" width="{total - 1}" height="195" rx="8"/>'
+        f"{_text(left, 34, 'From a log to a release', 'head', 'start')}"
+        f"{_text(left, 176, note, 'entry', 'start')}{''.join(parts)}</svg>\n"
     )
 
 
-def _text(x: float, y: float, text: str, colour: str, size: int, weight: str = "400") -> str:
-    return (
-        f'<text x="{x}" y="{y}" fill="{colour}" font-size="{size}" font-weight="{weight}" '
-        f'text-anchor="middle" font-family="system-ui, sans-serif">{escape(text)}</text>'
-    )
+def _text(x: float, y: float, text: str, kind: str = "entry", anchor: str = "middle") -> str:
+    return f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def profile() -> str:
