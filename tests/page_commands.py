@@ -99,4 +99,4 @@ def _run(
     return done.returncode, done.stdout, done.stderr
 
 
-_FUNCTION = 'queryveil() { "$PYTHON" -m queryveil "$@"; }'
+_FUNCTION = 'queryveil() { "$PYTHON" -m queryveil "$@"; }; python() { "$PYTHON" "$@"; }'

@@ -38,7 +38,9 @@ def test_there_are_docstring_examples() -> None:
     assert found > 30
 
 
-WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
+# The tutorial in Python is a test of its own, in tests/personas.
+TUTORIALS = REPO / "docs" / "tutorials"
+WITH_PYTHON = [page for page in PAGES if blocks(page, "python") and TUTORIALS not in page.parents]
 # Runs each page's code for itself, and tells what went wrong; to import takes longer than to run.
 RUN_PAGES = """
 import json, os, sys, traceback
