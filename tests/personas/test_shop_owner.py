@@ -21,9 +21,10 @@ def test_the_way_of_a_shop_owner(follow: Callable[[str], list[Outcome]], tmp_pat
     ran = follow("shop-owner")
 
     refused, profiled = printed(ran, "profile")
-    assert "no column is known as the user" in refused
-    assert "--columns user=" in refused
-    assert "Kundennummer" not in refused  # the first line may be a row of a person
+    assert "not UTF-8" in refused
+    assert "--encoding cp1252" in refused
+    assert "gürtel" not in refused  # no content of a row
+    assert "user=Kundennummer, query=Suchbegriff, time=Zeitpunkt" in profiled
     assert "users with a query that only they sent 5.0%" in profiled
 
     (advice,) = printed(ran, "advise")
