@@ -21,6 +21,7 @@ def test_the_way_of_a_data_protection_officer(
     assert "Standing: formal" in holds
     assert "Claims of the data owner that cannot be checked on the files" in holds
     assert "The guarantee holds" in signed
+    assert "Do not trust this release" in changed
     assert "the guarantee does not hold" in changed
     assert "log.tsv" in changed
     assert not qv.verify(tmp_path / "changed")
