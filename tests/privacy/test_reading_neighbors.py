@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import queryveil as qv
-from queryveil.log.readers import parquet, source
+from queryveil.log.readers import excel, parquet, source
 from queryveil.log.readers import parquet_child as decoding
 from queryveil.methods.base import FAILURES, METHODS, READ_ALONE, parse_method
 from specs import built_in_methods, small_spec
@@ -123,6 +123,26 @@ def _split(time: str) -> tuple[str, str]:
     return date, clock
 
 
+def dump_of(rows: list[Row]) -> bytes:
+    """Dump lines, bulk lines and documents in one file: each is read on its own."""
+    lines: list[dict[str, Any]] = []
+    for place, row in enumerate(rows):
+        source: dict[str, Any] = {k: v for k, v in zip(FIELDS, row, strict=True) if v}
+        lines += [{"_id": "1", "_source": source}] if place % 2 else [{"index": {}}, source]
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def response_of(rows: list[Row]) -> bytes:
+    hits = [{"_source": dict(zip(FIELDS, row, strict=True))} for row in rows]
+    return json.dumps({"took": 1, "hits": {"hits": hits}}, indent=1).encode()
+
+
+def excel_of(rows: list[Row]) -> bytes:
+    out = io.BytesIO()
+    pl.DataFrame([FIELDS, *rows], schema=list("0123"), orient="row").write_ipc(out)
+    return out.getvalue()
+
+
 NUMBERED = {"user": "1", "query": "2", "time": "3", "rank": "4"}
 FORMATS: dict[str, tuple[str, Callable[[list[Row]], bytes], dict[str, Any]]] = {
     "csv": ("log.csv", csv_of, {}),
@@ -141,6 +161,9 @@ FORMATS: dict[str, tuple[str, Callable[[list[Row]], bytes], dict[str, Any]]] = {
     ),
     "jsonl": ("log.jsonl", json_of, {}),
     "jsonl, odd": ("log.jsonl", odd_json_of, {}),
+    "dump": ("dump.json", dump_of, {}),
+    "response": ("opensearch.json", response_of, {}),
+    "excel": ("log.xlsx", excel_of, {}),
     "parquet": ("log.parquet", parquet_of, {}),
     "aol": ("log.tsv", aol_of, {}),
     "excite": ("log.excite", excite_of, {}),
@@ -196,6 +219,9 @@ def test_rows_of_a_new_user_change_no_other_row(tmp_path_factory, form, rows, ne
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(source, "BLOCK", block)
         patch.setattr(parquet, "_child", decoded_here)
+        # The cells as the child of the reader hands them over, all of them texts.
+        patch.setattr(excel, "_check_archive", lambda file: None)
+        patch.setattr(excel, "_decode", lambda path, sheet: pl.read_ipc(path.read_bytes()))
         assert kept(path, write(with_her), **more) == kept(path, write(log), **more)
 
 

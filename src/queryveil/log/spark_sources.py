@@ -21,7 +21,7 @@ from .readers.base import (
 )
 from .readers.columns import CLOCK, column_numbers, is_header, match_columns, match_keys
 from .readers.delimited import TOO_MANY_CELLS, parse_cells
-from .readers.jsonl import coalesced, parse_objects, places_of
+from .readers.jsonl import add_source_keys, coalesced, parse_objects, places_of
 from .readers.legacy import AOL, AOL_COLUMNS, HEADER
 from .readers.registry import READERS, base_name, select_reader, spark_readers
 from .readers.source import LineBlock
@@ -79,7 +79,8 @@ class SparkSource:
         if self.header:
             cells = parse_cells(block, self.header, self.columns, "\t", more=self.more)
             return cells.with_columns(fault=pl.coalesce(faults, "fault"))
-        objects = align_columns(coalesced(parse_objects(block, places_of(self.keys)), self.keys))
+        keys = add_source_keys(block, self.keys)
+        objects = align_columns(coalesced(parse_objects(block, places_of(keys)), keys))
         # The parser omits blank lines; the join restores them, so that they are counted.
         numbers = pl.int_range(1, len(lines) + 1, eager=True)
         numbered = pl.DataFrame({"line": numbers, "damage": faults})

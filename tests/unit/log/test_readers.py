@@ -133,7 +133,7 @@ def test_types(tmp_path):
 
 
 def test_readers_have_different_names_and_say_what_they_read():
-    assert len(local_readers()) == 8
+    assert len(local_readers()) == 10
     assert all(reader.title for reader in READERS.values())
     with pytest.raises(UsageError) as caught:
         READERS.find("josnl")

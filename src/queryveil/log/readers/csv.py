@@ -64,7 +64,7 @@ def _check_header(first: str, file: TextFile) -> None:
         )
 
 
-def _name_columns(cells: list[str], file: TextFile) -> list[str]:
+def name_columns(cells: list[str], file: TextFile) -> list[str]:
     """Return the names in a header; raise an error if two are equal."""
     names = [cell.strip() or f"(column {number})" for number, cell in enumerate(cells, 1)]
     duplicates = [number for number, name in enumerate(names, 1) if names.index(name) < number - 1]
@@ -97,7 +97,7 @@ def _detect_format(
         raise FormatError(
             f"the first line has {len(cells):,} columns", where=file.path, hint=_FORMAT_HINT
         )
-    names = _name_columns(cells, file)
+    names = name_columns(cells, file)
     other = None if separator == separators[0] else separator  # to name, if there is no header
     columns = match_columns(names, options.columns, file.path, delimiter=other)
     return DelimitedFormat(names, columns, separator, quote, end)

@@ -230,22 +230,62 @@ def _filter_keys(
     }
 
 
+def add_source_keys(
+    block: LineBlock, keys: Mapping[str, Sequence[str]]
+) -> Mapping[str, Sequence[str]]:
+    """Add the keys within `_source`, where dumps of OpenSearch have what was stored.
+
+    In each object they come after its own keys. They are added only if the block has any, because
+    each one takes time; that does not change the result.
+    """
+    if not any(text.encode() in block.data for text in ('"_source"', *_ESCAPED)):
+        return keys
+    return {name: (*paths, *(f"_source.{path}" for path in paths)) for name, paths in keys.items()}
+
+
+# A line of a bulk file with the action for the next one; it holds nothing of a user.
+_ACTION = r'^\s*\{\s*"(?:index|create|update|delete)"\s*:\s*\{[^{}]*\}\s*\}\s*$'
+_ACTION_STARTS = tuple(f'{{"{name}":'.encode() for name in ("index", "create", "update", "delete"))
+
+
+def _drop_actions(rows: pl.DataFrame, block: LineBlock) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Return the rows without action lines, and the number of these."""
+    if not any(start in block.data for start in _ACTION_STARTS):
+        return rows, {}
+    lines = pl.Series(block.data.decode().removesuffix("\n").split("\n"), dtype=pl.String)
+    numbers = lines.str.contains(_ACTION).arg_true() + block.first_line
+    return (
+        rows.filter(~pl.col("line").is_in(numbers.cast(pl.Int64).to_list())),
+        {"action line of a bulk file": len(numbers)},
+    )
+
+
+def read_block(file: TextFile, block: LineBlock, options: ReaderOptions) -> RawRows:
+    """Read a block of lines, each with an object."""
+    keys = _filter_keys(block, match_keys(options.columns), options.columns)
+    keys = add_source_keys(block, keys)
+    rows = align_columns(coalesced(parse_objects(block, places_of(keys)), keys))
+    rows, dropped = _drop_actions(attach_faults(rows, block), block)
+    # There is no header: only the data owner's mapping can state that rows have times.
+    needs_time = "time" in options.columns
+    return RawRows(str(file.path), rows, None, True, dropped, options.columns, needs_time)
+
+
+def read_lines(file: TextFile, options: ReaderOptions) -> Iterator[RawRows]:
+    """Read a file of lines, each with an object."""
+    for block in file.blocks():
+        yield read_block(file, block, options)
+
+
 def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:
-    known = match_keys(options.columns)
     for file in files:
-        for block in file.blocks():
-            keys = _filter_keys(block, known, options.columns)
-            table = coalesced(parse_objects(block, places_of(keys)), keys)
-            # There is no header: only the data owner's mapping can state that rows have times.
-            needs_time = "time" in options.columns
-            rows = attach_faults(align_columns(table), block)
-            yield RawRows(str(file.path), rows, columns=options.columns, needs_time=needs_time)
+        yield from read_lines(file, options)
 
 
 JSONL = Reader(
     "jsonl",
     "JSON lines",
-    is_named(r".*\.(jsonl|ndjson|json)"),
+    is_named(r"(?!.*(opensearch|elastic)).*\.(jsonl|ndjson|json)"),
     _read,
     spark_opener("open_json_lines"),
     accepts_columns=True,

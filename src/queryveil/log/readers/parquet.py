@@ -43,7 +43,8 @@ _NUL = pl.any_horizontal(pl.all().str.contains("\0", literal=True))
 _FAULT = pl.when(_NUL).then(pl.lit("NUL or not UTF-8"))
 
 
-def _hash(file: TextFile) -> str:
+def hash_file(file: TextFile) -> str:
+    """Return the digest of the bytes of a file."""
     digest = hashlib.sha256()
     with file.path.open("rb") as stream:
         while chunk := stream.read(BLOCK):
@@ -133,7 +134,7 @@ def _read_file(file: TextFile, options: ReaderOptions) -> Iterator[RawRows]:
     path = file.path
     try:
         _check_ends(path)
-        file.sha256 = _hash(file)
+        file.sha256 = hash_file(file)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
     with _child(path) as child:

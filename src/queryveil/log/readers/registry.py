@@ -50,12 +50,23 @@ def detect_reader(file: TextFile, columns: bool = False) -> Reader:
     header = FileHeader(base_name(file.path.name), lambda: FileHead(file.head()).first)
     reader = select_reader(header, local_readers(), columns)
     if reader is None:
+        _check_spreadsheet(file.path)
         names = ", ".join(reader.name for reader in local_readers())
         hint = f"name it with `format` ({names}); {_HINT}"
         raise FormatError(
             "the name of this file does not tell its format", where=file.path, hint=hint
         )
     return reader
+
+
+def _check_spreadsheet(path: Path) -> None:
+    """Raise an error for spreadsheets of formats that are not read."""
+    if base_name(path.name).endswith((".xls", ".xlsb", ".ods", ".numbers")):
+        raise FormatError(
+            "spreadsheets of this format are not read",
+            where=path,
+            hint="save it as .xlsx, or as CSV UTF-8",
+        )
 
 
 def detect_stream_reader(file: TextFile, columns: Mapping[str, str], numbered: bool) -> Reader:

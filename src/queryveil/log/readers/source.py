@@ -93,7 +93,7 @@ class TextFile:
                 yield LineBlock(b"\n", line, {line: f"line longer than {MAX_LINE >> 20} MB"})
                 line += 1
             else:
-                block = _repair(LineBlock(data, line, {}), self._used)
+                block = repair(LineBlock(data, line, {}), self._used)
                 yield block
                 line += block.lines()
 
@@ -305,7 +305,7 @@ def _split_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
         yield rest + b"\n", False
 
 
-def _repair(block: LineBlock, encoding: str) -> LineBlock:
+def repair(block: LineBlock, encoding: str) -> LineBlock:
     """Replace invalid lines, and record their faults.
 
     They are not removed, because a cell may continue in the next line.

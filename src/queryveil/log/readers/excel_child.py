@@ -1,0 +1,65 @@
+"""The child process in which an Excel file is decoded.
+
+A hostile file can take all memory of a process, so this one has a limit. Each cell is converted to
+text on its own: the type of a column is not inferred from its rows.
+
+First a line of JSON is written: the names of all sheets, whether the wanted one exists, and its
+width. Then the cells follow as Arrow data: the columns "0", "1" and so on, all of them texts.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import BinaryIO
+
+import fastexcel
+import polars as pl
+
+
+def to_texts(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells as texts in columns "0", "1" and so on; a time of day without a date.
+
+    Excel counts days from 1899-12-31, and a time of day is the fraction of a day.
+    """
+    cells.columns = [str(at) for at in range(cells.width)]
+    texts = pl.all().cast(pl.String).str.replace(r"^1899-12-3[01] ", "")
+    return cells.select(texts).select(pl.when(pl.all() != "").then(pl.all()))
+
+
+def decode(path: str, sheet: str, out: BinaryIO) -> None:
+    """Write a sheet, by default the first, by the protocol above."""
+    book = fastexcel.read_excel(path)
+    names = list(book.sheet_names)
+    wanted = sheet or (names[0] if names else "")
+    if wanted not in names:
+        out.write(json.dumps({"sheets": names, "width": None}).encode() + b"\n")
+        return
+    loaded = book.load_sheet(wanted, header_row=None, skip_rows=0, dtypes="string")
+    table = to_texts(pl.DataFrame(loaded))
+    out.write(json.dumps({"sheets": names, "width": table.width}).encode() + b"\n")
+    block = io.BytesIO()
+    table.write_ipc(block)
+    out.write(block.getbuffer())
+    out.flush()
+
+
+def _limit_memory(max_bytes: int) -> None:
+    try:
+        import resource  # noqa: PLC0415  (Windows has none)
+
+        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
+    except (ImportError, ValueError, OSError):
+        pass
+
+
+def main() -> None:
+    """Decode a file; the arguments are its path, the name of the sheet and the memory limit."""
+    path, sheet, max_bytes = sys.argv[1:]
+    _limit_memory(int(max_bytes))
+    decode(path, sheet, sys.stdout.buffer)
+
+
+if __name__ == "__main__":
+    main()
