@@ -21,6 +21,7 @@ from queryveil.comparison.result import Comparison
 from queryveil.concepts.mapping.explanation import QueryExplanation
 from queryveil.core.records import Record
 from queryveil.core.schemas import json_schema
+from queryveil.demonstration.records import Demonstration
 from queryveil.ledger.summary import LedgerCheck, LedgerSummary
 from queryveil.measures.result import MeasureResults
 from queryveil.peers.documents import AddedFriends, Invitation, RemovedFriend, ServedPage
@@ -29,7 +30,6 @@ from queryveil.peers.simulation.results import Simulation, WrittenSweep
 from queryveil.release.cards import PrivateCard, PublicCard
 from queryveil.replication.result import Replication
 from queryveil.synthetic.output import SyntheticLogSummary
-from queryveil.workflows.demonstration import Demonstration
 from queryveil.workflows.log_profile import LogProfile
 from queryveil.workflows.planning import Plan
 from queryveil.workflows.taxonomy_records import (

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` im
     from .concepts.mapping.mapper import Mapper
     from .concepts.mapping.result import ConceptMapping
     from .concepts.taxonomy.graph import Taxonomy
+    from .demonstration.demo import demo
     from .engine.table import EngineConfig
     from .errors import (
         ArgumentError,
@@ -104,7 +105,6 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` im
     from .workflows.anonymization import anonymize, anonymize_to_folder
     from .workflows.budget import check_ledger, set_ledger_limit, show_ledger
     from .workflows.copying import copy_release
-    from .workflows.demonstration import demo
     from .workflows.extension import extend_release
     from .workflows.log_profile import LogProfile, LogSize, RiskSummary, TopicSummary
     from .workflows.measurement import measure
@@ -246,6 +246,7 @@ _NAMES_OF_MODULES = {
     "concepts.mapping.mapper": "Mapper",
     "concepts.mapping.result": "ConceptMapping",
     "concepts.taxonomy.graph": "Taxonomy",
+    "demonstration.demo": "demo",
     "engine.table": "EngineConfig",
     "errors": (
         "ArgumentError BudgetError ColumnError CoverageError EmptyReleaseError FormatError "
@@ -304,7 +305,6 @@ _NAMES_OF_MODULES = {
     "workflows.anonymization": "anonymize anonymize_to_folder",
     "workflows.budget": "check_ledger set_ledger_limit show_ledger",
     "workflows.copying": "copy_release",
-    "workflows.demonstration": "demo",
     "workflows.extension": "extend_release",
     "workflows.log_profile": "LogProfile LogSize RiskSummary TopicSummary",
     "workflows.measurement": "measure",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,9 +14,8 @@ from .._version import __version__
 from ..errors import UsageError
 from ..methods.base import Method
 from ..release.cards import PrivateCard
-from ..workflows.demonstration import Demonstration
 from ..workflows.repeated_releases import unrecorded
-from . import advise, catalog, compare, ledger, measure, replicate, tables, taxonomy
+from . import advise, catalog, compare, demo, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
 from .config import load_config
 from .copies import check_copied_format, check_copy, check_groups_of
@@ -48,6 +44,7 @@ app = Application(
     pretty_exceptions_enable=False,
 )
 
+app.add_typer(demo.app)
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(checking.app)
@@ -105,48 +102,6 @@ def _list_options(parameters: list[Any]) -> dict[str, str]:
         for word in parameter.opts
         if not word.startswith("-") or word.startswith("--")
     }
-
-
-@app.command(example="queryveil demo")
-@with_options(screen_options)
-def demo(
-    screen: Terminal,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")] = Path(
-        "queryveil-demo"
-    ),
-    overwrite: Overwrite = False,
-) -> None:
-    """Run all steps on a synthetic log, in under a minute."""
-    document = workflows.demo(out, overwrite=overwrite, progress=screen)
-    screen.result(document, lambda console: _draw_demo(console, document))
-
-
-def _draw_demo(console: Console, document: Demonstration) -> None:
-    folder, log = sanitize(document.folder), sanitize(document.log.out)
-    console.print(f"[bold]1. A synthetic log[/]: {document.log.rows:,} rows\n")
-    tables.print_profile(console, document.profile)
-    console.print()
-    tables.print_card(console, document.card, "2. Anonymized with frequent-queries")
-    console.print("\n[bold]3. Verified on the written files[/]")
-    tables.print_verification(console, document.verify)
-    console.print(
-        f"\nWritten: [bold]{folder}/public[/] ({may_be_published(document.card.public)}) and "
-        f"[bold]{folder}/private[/] (never publish).\n"
-        f"Open {folder}/public/report.html in a browser.\n\nTry next:",
-        soft_wrap=True,
-    )
-    for command in (
-        "profile YOUR_LOG",
-        f"plan {log} --method frequent-queries --min-users 20",
-        f"anonymize {log} --method frequent-queries --min-users 20 --out my-release",
-        "verify my-release",
-    ):
-        console.print(f"  {_name_program()} {command}", soft_wrap=True)
-
-
-def _name_program() -> str:
-    """Return the command that runs this program from the current folder."""
-    return "queryveil" if shutil.which("queryveil") else os.path.relpath(sys.argv[0])
 
 
 @app.command(example="queryveil synth --users 1000 --out log.tsv")

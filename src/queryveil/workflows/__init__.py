@@ -3,7 +3,6 @@
 from .anonymization import anonymize, anonymize_to_folder, check_release_output
 from .budget import is_differentially_private
 from .copying import copy_release
-from .demonstration import demo
 from .expected_yield import HANDFUL, check_yield, low_yield, people_needed
 from .extension import extend_release
 from .measurement import measure
@@ -32,7 +31,6 @@ __all__ = [
     "check_taxonomy_file",
     "check_yield",
     "copy_release",
-    "demo",
     "describe_concept",
     "describe_taxonomy_file",
     "explain_queries",

@@ -1,4 +1,4 @@
-"""Planning, verifying, synthesizing and the demo, as workflows."""
+"""Planning, verifying, synthesizing, as workflows."""
 
 from __future__ import annotations
 
@@ -176,42 +176,7 @@ def test_synth_refuses_impossible_numbers(tmp_path: Path, numbers: dict[str, int
     assert list(tmp_path.iterdir()) == []
 
 
-# --- demo ----------------------------------------------------------------------------------------
-
-
-def test_the_demo_goes_the_whole_way_and_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for _ in range(2):
-        found = qv.demo()
-        assert found.verify.holds
-        assert found.card.output.queries > 20
-        assert found.profile.size.users > 1900
-        assert [path.name for path in tmp_path.iterdir()] == ["queryveil-demo"]
-        log = Path(found.log.out)
-        assert log == Path("queryveil-demo/private/log.tsv")
-        assert log.stat().st_mode & 0o777 == 0o600
-        assert qv.verify("queryveil-demo").holds
-        assert type(found).from_dict(json.loads(found.to_json())) == found
-
-
-def test_the_demo_spares_what_is_not_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "queryveil-demo").mkdir()
-    (tmp_path / "queryveil-demo" / "thesis.txt").write_text("mine")
-    with pytest.raises(qv.OutputError, match="exists already"):
-        qv.demo()
-    assert (tmp_path / "queryveil-demo" / "thesis.txt").read_text() == "mine"
-
-
-def test_the_demo_spares_a_real_release(tmp_path: Path, synthetic) -> None:
-    qv.anonymize(qv.read_log(synthetic), qv.FrequentQueries(min_users=5)).write(tmp_path / "mine")
-    with pytest.raises(qv.OutputError, match="exists already"):
-        qv.demo(tmp_path / "mine")
-    assert (tmp_path / "mine" / "private" / "mapping.tsv").exists()
+# --- samples ------------------------------------------------------------------------------------
 
 
 def test_a_sample_that_can_be_drawn_again_is_not_for_publication(synthetic) -> None:
