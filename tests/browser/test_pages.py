@@ -40,7 +40,7 @@ const all = (css) => [...document.querySelectorAll(css)];
 const texts = (css) => all(css).map((one) => one.textContent);
 const seen = () => ({
   best: texts("ul.front li"),
-  verdict: texts(".verdict").join(),
+  verdict: texts(".front-verdict").join(),
   marks: all(".scatter .run").map((g) => g.getAttribute("display") ? null : [
     g.getAttribute("transform"), g.classList.contains("best"),
     g.querySelector(".reach").getAttribute("d")]),

@@ -54,8 +54,9 @@ for (const svg of document.querySelectorAll(".qv-chart")) {
     spots.forEach((g) => g.setAttribute("tabindex", g === shown[0] ? "0" : "-1"));
   });
   svg.dispatchEvent(new Event("spots-changed"));
-  svg.addEventListener("focusin", (event) => spotOf(event) && point(spotOf(event)));
-  svg.addEventListener("focusout", away);
-  svg.addEventListener("keydown", step);
+  // Not on the drawing itself, which a browser would then let Tab stop at.
+  box.addEventListener("focusin", (event) => spotOf(event) && point(spotOf(event)));
+  box.addEventListener("focusout", away);
+  box.addEventListener("keydown", step);
   svg.setAttribute("role", "group");
 }

@@ -61,7 +61,7 @@ for (const box of document.querySelectorAll(".frontier")) {
 
   const describe = (best, seen, all, pair, x, y) => {
     const runs = seen.filter((p) => data.runs[p.i].role !== "reference").length;
-    box.querySelector(".verdict").textContent = `For ${x.title} against ${y.title}, no other run ` +
+    box.querySelector(".front-verdict").textContent = `For ${x.title} against ${y.title}, no other run ` +
       `beats ${best.length === 1 ? "this one" : `these ${best.length}`} of ${runs} ` +
       `run${runs === 1 ? "" : "s"}${best.length > 1 ? ", from the lowest risk to the highest utility" : ""}:`;
     box.querySelector("ul.front").replaceChildren(...best.map((p) => {
