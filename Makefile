@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 DEV    := $(VENV)/.ready-dev
 RIVALS := benchmarks/data/venv/.ready
 
-.PHONY: demo test coverage quick check docs bench lock clean
+.PHONY: demo test coverage quick check docs bench lock release-check clean
 
 demo: $(READY)
 	$(BIN)/queryveil demo
@@ -90,5 +90,18 @@ lock:
 	$(COMPILE) --extra dev --upgrade -o requirements-dev.lock
 	$(COMPILE) --constraint requirements-dev.lock --upgrade -o requirements.lock
 
+# Build wheel and sdist, check them, and run the installed wheel in an environment of its own.
+release-check: $(READY)
+	rm -rf dist build/release
+	$(BIN)/python -m hatchling build
+	$(BIN)/python tools/release_check.py
+	$(PYTHON) -m venv build/release/venv
+	build/release/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	  --require-hashes -r requirements.lock
+	build/release/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
+	cd build/release && venv/bin/queryveil demo --users 1000 && venv/bin/queryveil verify queryveil-demo/statistics
+	cd build/release && venv/bin/queryveil advise --help > help.txt
+	@echo "dist/ may be published"
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis site .coverage* queryveil-demo
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis site .coverage* queryveil-demo dist build

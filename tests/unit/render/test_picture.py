@@ -76,9 +76,8 @@ def test_it_is_saved_by_its_ending(tmp_path: Path) -> None:
 
 def test_png_needs_a_converter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(UsageError, match="needs the package resvg_py") as raised:
+    with pytest.raises(UsageError, match="needs resvg_py"):
         Chart("t", (lines(),)).save(tmp_path / "a.png")
-    assert "pip install resvg_py" in raised.value.hint
     assert not list(tmp_path.iterdir())
 
 

@@ -14,7 +14,6 @@ import json
 import sys
 from typing import BinaryIO
 
-import fastexcel
 import polars as pl
 
 
@@ -30,6 +29,8 @@ def to_texts(cells: pl.DataFrame) -> pl.DataFrame:
 
 def decode(path: str, sheet: str, out: BinaryIO) -> None:
     """Write a sheet, by default the first, by the protocol above."""
+    import fastexcel  # noqa: PLC0415  (an extra; the registry imports this module in any case)
+
     book = fastexcel.read_excel(path)
     names = list(book.sheet_names)
     wanted = sheet or (names[0] if names else "")

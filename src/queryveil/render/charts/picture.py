@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...core.extras import import_extra
 from ...core.files import atomic_file
 from ...errors import UsageError
 from ..html import render_page, render_template
@@ -102,13 +102,7 @@ class Chart:
         return page.encode()
 
     def _to_png(self) -> bytes:
-        try:
-            converter = importlib.import_module("resvg_py")
-        except ImportError as error:
-            raise UsageError(
-                "a .png file needs the package resvg_py",
-                hint="pip install resvg_py, or save the chart as .svg",
-            ) from error
+        converter = import_extra("resvg_py", "a .png file", of="png")
         return bytes(converter.svg_to_bytes(svg_string=self.svg, zoom=2))
 
     def _draw(self) -> Drawing:
