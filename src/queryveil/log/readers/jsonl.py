@@ -45,8 +45,7 @@ def parse_objects(block: LineBlock, names: dict[str, str]) -> pl.DataFrame:
 def _has_one_per_line(block: LineBlock) -> bool:
     """Return whether every line begins and ends with a brace: no object spans two lines then."""
     ends = block.data.count(b"}\n") + block.data.count(b"}\r\n")
-    starts = block.data.count(b"\n{") + block.data.startswith(b"{")
-    return ends == starts == block.lines()
+    return ends == block.object_starts == block.lines()
 
 
 def _parse_lines(block: LineBlock, names: dict[str, str]) -> pl.DataFrame:
@@ -238,7 +237,8 @@ def add_source_keys(
     In each object they come after its own keys. They are added only if the block has any, because
     each one takes time; that does not change the result.
     """
-    if not any(text.encode() in block.data for text in ('"_source"', *_ESCAPED)):
+    texts = ('"_source"', *_ESCAPED) if block.may_be_nested else ()
+    if not any(text.encode() in block.data for text in texts):
         return keys
     return {name: (*paths, *(f"_source.{path}" for path in paths)) for name, paths in keys.items()}
 
@@ -250,7 +250,7 @@ _ACTION_STARTS = tuple(f'{{"{name}":'.encode() for name in ("index", "create", "
 
 def _drop_actions(rows: pl.DataFrame, block: LineBlock) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the rows without action lines, and the number of these."""
-    if not any(start in block.data for start in _ACTION_STARTS):
+    if not block.may_be_nested or not any(start in block.data for start in _ACTION_STARTS):
         return rows, {}
     lines = pl.Series(block.data.decode().removesuffix("\n").split("\n"), dtype=pl.String)
     numbers = lines.str.contains(_ACTION).arg_true() + block.first_line

@@ -14,6 +14,7 @@ import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO
 
@@ -41,6 +42,16 @@ class LineBlock:
     data: bytes
     first_line: int
     faults: dict[int, str]
+
+    @cached_property
+    def object_starts(self) -> int:
+        """The number of lines that begin with a brace; counting takes time."""
+        return self.data.count(b"\n{") + self.data.startswith(b"{")
+
+    @cached_property
+    def may_be_nested(self) -> bool:
+        """Whether a line has a second brace; without one there is no object in an object."""
+        return self.data.count(b"{") > self.object_starts
 
     def lines(self) -> int:
         """Count the lines, including a last one without a line end."""
