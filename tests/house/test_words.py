@@ -50,6 +50,11 @@ IN_TEXTS = {
     r"(?i)\b(?:anonymi|normali|generali|personali|minimi|maximi|randomi|recogni|summari|penali|organi"
     r"|optimi|initiali|analy)s(?:e[drs]?|ing|ations?)\b": 2,
     r"^(?:Give|Tell|Say)\b": 0,
+    r"(?i)\b(?:told apart|done again|the way of the data|foretells?)\b": 0,
+    r"(?i)\b(?:singles?|singled) out\b": 2,
+    r"(?i)\bstands? (?:in|on|twice)\b": 4,
+    r"(?i)\bwhoever\b": 4,
+    r"(?i)\bhow fine\b|\bone log at least\b": 0,
 }
 JSON_TYPES = 18
 

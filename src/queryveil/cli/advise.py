@@ -28,6 +28,7 @@ from ..advice.answers import (
 )
 from ..advice.commands import LogSource
 from ..errors import UsageError
+from .help import Application
 from .messages import name_options
 from .options import (
     LogArguments,
@@ -38,7 +39,7 @@ from .options import (
 )
 from .terminal import Terminal, sanitize
 
-app = typer.Typer()
+app = Application()
 _QUESTIONS = "The questions"
 
 
@@ -93,7 +94,7 @@ def _question_option(text: str, choices: tuple[str, ...]) -> Any:
     return typer.Option(help=f"{text} {', '.join(choices)}.", rich_help_panel=_QUESTIONS)
 
 
-@app.command()
+@app.command(example="queryveil advise log.tsv --recipient public --purpose trends")
 @with_options(_named_log, screen_options)
 def advise(
     log: NamedLog,

@@ -43,7 +43,7 @@ _NEGATED = {"include_mapping": "--no-mapping"}
 
 
 def name_options(text: str, parameter: str | None = None) -> str:
-    """Return a message with options and commands in place of what stands in backticks.
+    """Return a message with options and commands in place of names in backticks.
 
     A name that is no option stays as it is, unless it is `parameter`, which the error is about.
     """

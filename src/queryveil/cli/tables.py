@@ -10,6 +10,7 @@ from rich.table import Table
 from ..ledger.groups import OTHER_GROUPS_NOTE
 from ..methods.forecast import Alternative, Forecast, ForecastFact, TableForecast
 from ..release.cards import PrivateCard, PublicCard
+from ..release.explanations import explain_guarantee
 from ..release.guarantee import Guarantee, Level, Standing, summarize_standing
 from ..release.risk_figures import RiskFigure, collect_figures
 from ..release.verdict import Verdict, color_of, judge
@@ -211,6 +212,12 @@ def _draw_limits(console: Console, guarantee: Guarantee) -> None:
         console.print(f"  • {sanitize(limit)}")
 
 
+def _draw_explanation(console: Console, guarantee: Guarantee) -> None:
+    """Print what the numbers of a guarantee mean for a person."""
+    if text := explain_guarantee(guarantee):
+        console.print(f"  [bold]In other words:[/] {sanitize(text)}.")
+
+
 def _draw_standing(
     console: Console, guarantee: Guarantee, standing: Standing, warnings: Sequence[str]
 ) -> None:
@@ -239,7 +246,7 @@ def draw_emptiness(console: Console, card: PublicCard) -> None:
 
 def _explain_empty(card: PublicCard, name: str) -> str:
     if name == "clicks.tsv" and card.parameters.get("public_results") == "":
-        return "Only clicks on public results are counted, and none were named (--results)."
+        return "Only clicks on public results are counted, and none were named (--public-results)."
     return "No count reached the threshold."
 
 
@@ -263,8 +270,9 @@ def print_forecast(console: Console, plan: Plan) -> None:
         )
         if expected.queries < HANDFUL:
             console.print("[yellow]That is almost nothing:[/] `anonymize` would need --yes.")
-    console.print(f"[bold]What one user can change[/]\n  {sanitize(plan.guarantee.statement)}")
+    console.print(f"[bold]Guarantee[/]\n  {sanitize(plan.guarantee.statement)}")
     if plan.preview is None:  # else print_card shows it
+        _draw_explanation(console, plan.guarantee)
         standing = Standing(plan.standing, plan.not_release_grade_because)
         _draw_standing(console, plan.guarantee, standing, plan.warnings)
     console.print("Nothing was written or spent.")
@@ -277,10 +285,10 @@ def _print_table_forecast(console: Console, table: TableForecast) -> None:
         "rounds of noise": table.rounds,
         "scale of the counts": table.scale,
         "keys on the public list": table.public_keys,
-        "a key needs about so many users": table.median_release_count,
-        "a user changes counts by at most, in sum": table.contribution_bound,
-        "probability that a key of one user is released": table.single_user_probability,
-        "probability that a key of no user is released": table.false_positive_rate,
+        "users that a key needs, about": table.median_release_count,
+        "largest change of all counts by one user": table.contribution_bound,
+        "probability that a key of only one user is released": table.single_user_probability,
+        "probability that a key of no user at all is released": table.false_positive_rate,
     }
     for title, value in rows.items():
         if value is not None:

@@ -253,7 +253,7 @@ def parse_spec(text: str) -> tuple[str, dict[str, str]]:
             raise ParameterError(f'"{part}" in "{text}"', hint="write it as name=value")
         option = key.strip().replace("-", "_")
         if option in values:
-            raise ParameterError(f'"{key.strip()}" stands twice in "{text}"', hint="give it once")
+            raise ParameterError(f'"{key.strip()}" is twice in "{text}"', hint="give it once")
         values[option] = value.strip()
     return name, values
 

@@ -160,8 +160,8 @@ def warnings_of(
     messages = []
     if numbers["k-anonymity"] > 1:
         messages.append(
-            f"{numbers['k-anonymity']} k-anonymous releases: they do not compose; whoever joins "
-            "them may tell people apart whom each one alone hides"
+            f"{numbers['k-anonymity']} k-anonymous releases: they do not compose; someone "
+            "who combines them may distinguish users whom each release alone hides"
         )
     if numbers["none"]:
         messages.append(f"{_count(numbers['none'])} unprotected: no budget covers that")

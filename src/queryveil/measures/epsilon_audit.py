@@ -191,15 +191,19 @@ class EpsilonAudit(RerunMeasure):
     kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
     runs: int = parameter(
-        20, "runs of the method; half of them choose how to guess", min=2, max=10**5, unit="runs"
+        20,
+        "number of runs of the method; half of them choose the attack",
+        min=2,
+        max=10**5,
+        unit="runs",
     )
     targets: int = parameter(
-        40, "target users in each run, each with an independent coin", min=1, max=1000
+        40, "number of target users in each run, each with an independent coin", min=1, max=1000
     )
     background_users: int = parameter(
-        20, "users of the log who are in every run, if targets are added or not", min=1
+        20, "number of users of the log who are in every run, next to the targets", min=1
     )
-    seed: int = parameter(0, "seed of the coins: repeat an audit with another number", min=0)
+    seed: int = parameter(0, "seed of the coins; another seed is another audit", min=0)
 
     def compute_rerun(
         self, context: MeasureContext, release: Release, rerun: Rerun

@@ -81,7 +81,9 @@ class InformationLoss(Measure):
         min=2,
         max=_MAX_USERS,
     )
-    linkage: str = parameter("ward", "how clusters are joined", choices=("ward", "average"))
+    linkage: str = parameter(
+        "ward", "linkage of the hierarchical clustering", choices=("ward", "average")
+    )
 
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return L with its baselines, and the basis."""

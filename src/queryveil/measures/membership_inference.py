@@ -134,7 +134,11 @@ class MembershipInference(QueryTextMeasure, RerunMeasure):
     kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
     runs: int = parameter(
-        8, "runs of the method, each on a random half of the users", min=2, max=1000, unit="runs"
+        8,
+        "number of runs of the method, each on a random half of the users",
+        min=2,
+        max=1000,
+        unit="runs",
     )
     max_targets: int = parameter(
         1000, "maximum number of target users", min=_MIN_USERS, max=10**9, unit="users"

@@ -24,7 +24,7 @@ class NextQueryPrediction(CrossValidatedMeasure):
     """How often a held-out user's next query is among the suggested ones."""
 
     name: ClassVar[str] = "next-query-prediction"
-    title: ClassVar[str] = "next queries predicted"
+    title: ClassVar[str] = "next queries that can be predicted"
     description: ClassVar[str] = (
         "the fraction of held-out users' steps to another query that are among the most frequent "
         "next queries in the release of all other users; the references are the unprotected log, "
@@ -37,7 +37,9 @@ class NextQueryPrediction(CrossValidatedMeasure):
     tested: ClassVar[str] = "steps from one query to another in a session"
     needs: ClassVar[str] = "times"
 
-    top_n: int = parameter(10, "queries that are suggested", min=1, max=1000, unit="queries")
+    top_n: int = parameter(
+        10, "number of queries that are suggested", min=1, max=1000, unit="queries"
+    )
 
     def compute_rerun(
         self, context: MeasureContext, release: Release, rerun: Rerun

@@ -43,11 +43,15 @@ class PartialKnowledgeLinkage(QueryTextMeasure):
     kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
     known_queries: int = parameter(
-        5, "different queries of a user that the attacker knows", min=1, max=1000, unit="queries"
+        5,
+        "number of different queries of a user that the attacker knows",
+        min=1,
+        max=1000,
+        unit="queries",
     )
     knowledge: str = parameter(
         "random",
-        "which queries are known: random ones, or the user's rarest",
+        "known queries: random ones, or the user's rarest",
         choices=("random", "rarest"),
     )
     max_targets: int = parameter(

@@ -52,7 +52,7 @@ class ProfileDivergence(Measure):
     )
     off_topic: str = parameter(
         "drop",
-        "whether concepts outside the topics are left out, or one class",
+        "concepts outside the topics: left out (drop), or a class of their own (bin)",
         choices=("drop", "bin"),
     )
 

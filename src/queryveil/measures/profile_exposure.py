@@ -47,7 +47,7 @@ class ProfileExposure(QueryTextMeasure):
 
     variant: str = parameter(
         "coupling",
-        "PEL by the maximal coupling, the fraction of own rows, or the entropy of queries kept",
+        "definition of PEL: maximal coupling, fraction of own rows, or entropy of the kept queries",
         choices=_DEFINITIONS,
     )
 

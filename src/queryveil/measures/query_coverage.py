@@ -37,7 +37,7 @@ class QueryCoverage(Measure):
 
     weighting: str = parameter(
         "distinct",
-        "whether distinct queries count, or their volume",
+        "what counts: distinct queries, or how often they were sent",
         choices=("distinct", "volume"),
     )
 

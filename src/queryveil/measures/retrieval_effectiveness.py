@@ -54,17 +54,17 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
     needs: ClassVar[str] = "clicks"
 
     ranker: str = parameter(
-        "random-walk", "how URLs are ranked", choices=("random-walk", "implicit-feedback")
+        "random-walk", "method that ranks URLs", choices=("random-walk", "implicit-feedback")
     )
-    metric: str = parameter("ndcg@10", "which metric is the value", choices=METRICS)
+    metric: str = parameter("ndcg@10", "metric of the result", choices=METRICS)
     scope: str = parameter(
         "all",
-        "which searches count: all, or only those whose query is released",
+        "evaluated searches: all, or only those whose query is released",
         choices=("all", "released"),
     )
     feedback: str = parameter(
         "train",
-        "whose ranks are the feedback: training users' clicks, or the tested click (as the paper)",
+        "source of the feedback: training users' clicks, or the tested click (as in the paper)",
         choices=("train", "test"),
     )
 

@@ -43,11 +43,11 @@ class SemanticRemain(Measure):
     taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
     level: int | Literal["auto"] = parameter(
         "auto",
-        "level of the value; auto: the deepest of `min_levels` that half of the concepts reach",
+        "level of the result; auto: the deepest of `min_levels` that half of the concepts reach",
         min=1,
         max=30,
     )
-    min_levels: int = parameter(5, "number of levels to report at least", min=1, max=30)
+    min_levels: int = parameter(5, "minimum number of levels to report", min=1, max=30)
 
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the fraction of the level, those of all levels, and the paper's worst case."""

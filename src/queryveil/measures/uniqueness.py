@@ -20,7 +20,7 @@ class Uniqueness(Measure):
     """The fraction of released users whose rows are unique; 0: no user."""
 
     name: ClassVar[str] = "uniqueness"
-    title: ClassVar[str] = "users singled out by their released logs"
+    title: ClassVar[str] = "users identifiable by their released log alone"
     description: ClassVar[str] = (
         "the fraction of released users whose log, with times, ranks and URLs as released, no "
         "other released user has"

@@ -28,7 +28,7 @@ class WordFrequencyError(FrequencyMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
-    include_stop_words: bool = parameter(False, 'whether words such as "of" count')
+    include_stop_words: bool = parameter(False, 'count words such as "of" too')
     language: str = parameter("english", "language whose stop words are left out")
 
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:

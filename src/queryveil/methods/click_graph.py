@@ -312,7 +312,7 @@ class ClickGraph(Method):
             assumptions=(
                 *_ASSUMPTIONS,
                 "the list of results is public and does not depend on the log",
-                "whoever made the release keeps the ledger, and adds up the loss of all releases",
+                "the data owner keeps the ledger, and adds up the loss of all releases",
             ),
             not_covered=(
                 "what is true of many users: a count informs about everybody who sent the query",

@@ -196,8 +196,8 @@ class FrequentQueries(Method):
             assumptions=(
                 "a user name of the log stands for one person, and one person has one user name",
                 f"nobody controls {max(self.min_users - 1, 1)} or more accounts of the log: "
-                "whoever "
-                "does can send the query of one other user and so lift it over the threshold",
+                "somebody who does can send the query of one other user, and so lift it over the "
+                "threshold",
             ),
             not_covered=self._not_covered(),
             checks=tuple(checks),
@@ -239,8 +239,8 @@ class FrequentQueries(Method):
         )
         return (
             linked[self.pseudonym_scope],
-            "whoever knows that a user sent a frequent query learns the other cells of the rows "
-            "that match",
+            "someone who knows one of a user's frequent queries may learn the other cells of their "
+            "rows",
             "a query, a click and a time have enough users, each by itself: a row that combines "
             "them can still belong to one user",
             "counts are exact: comparing releases with and without a user can reveal their rows",

@@ -357,7 +357,7 @@ def _check_keys_released(tables: Tables, arguments: KeysReleased) -> CheckResult
 
 
 def _describe_keys(arguments: KeysReleased) -> str:
-    return f"each query of {arguments.table}.tsv stands in {arguments.of}.tsv"
+    return f"each query of {arguments.table}.tsv is in {arguments.of}.tsv"
 
 
 _TABLE_CHECKS: Mapping[str, _ExecutableCheck[Tables, Any]] = {

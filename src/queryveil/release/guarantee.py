@@ -60,7 +60,7 @@ class Guarantee(Record):
 
 # Above this, e^epsilon is over 22,000: the guarantee allows near certainty about a user.
 MOST_EPSILON = 10.0
-SEEDED = "a fixed seed was used: whoever knows it can draw the same order, names and sample"
+SEEDED = "a fixed seed was used: someone who knows it can draw the same order, names and sample"
 
 
 class Level(StrEnum):

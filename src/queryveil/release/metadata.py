@@ -59,14 +59,14 @@ def responsible_ai_fields(card: PublicCard) -> ForeignDocument:
     numbers = "".join(f", {name} {value}" for name, value in _list_numbers(guarantee).items())
     use = "logs of pseudonyms" if releases_log(card) else "counts, which are nobody's log"
     return {
-        "rai:dataCollection": "What people searched for, as it was logged. How, where and when "
-        "that was, the publisher knows and this file does not.",
-        "rai:dataCollectionMissingData": "What was left out is not told: how much it is could tell "
-        "whether a person is in the log.",
+        "rai:dataCollection": "What people searched for, as it was logged. The publisher "
+        "knows how, where and when; this file does not state it.",
+        "rai:dataCollectionMissingData": "What was left out is not stated: its amount could "
+        "reveal whether a person is in the log.",
         "rai:dataManipulationProtocol": f"queryveil {card.queryveil}, method {card.method}"
         f" ({format_parameters(card)}). {guarantee.statement}",
         "rai:personalSensitiveInformation": [
-            "Queries can tell of anything: health, belief, money, names, places.",
+            "Queries can reveal anything: health, belief, money, names, places.",
             f"Standing: {card.standing}. {_claim(card)}.",
             f"Promise: {guarantee.model}{numbers}; the unit is a {guarantee.unit}'s whole log.",
             *([f"Only given that public is: {guarantee.given}"] if guarantee.given else []),

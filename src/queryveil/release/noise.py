@@ -197,24 +197,26 @@ def _near(noise: CountNoise) -> str:
     text = ""
     if noise.own_threshold:
         text = (
-            " It shows by the noise that stands in its count: near the threshold counts are "
-            "more often too high than too low, and the interval is that of the noise before "
-            "this cut."
+            " Whether it is released depends on the noise in its count: near the threshold, "
+            "counts are more often too high than too low, and the interval is that of the "
+            "noise before this selection."
         )
     if noise.floor is not None:
-        text += f" Counts below {noise.floor} are given as {noise.floor}."
+        text += f" Counts below {noise.floor} are released as {noise.floor}."
     return text
 
 
 def _ranks(noise: CountNoise, rows: int, apart: int, together: list[int]) -> str:
-    text = f"Two counts that differ by {noise.difference:,} or less cannot be told apart."
+    text = f"Two counts that differ by {noise.difference:,} or less cannot be distinguished."
     if apart:
         first = "The first row is" if apart == 1 else f"The first {apart:,} rows are each"
         text += f" {first} above the next by more than that."
     if together and together != [1, rows]:
-        text += f" Ranks {together[0]:,} to {together[1]:,} cannot be told apart from one another."
+        text += (
+            f" Ranks {together[0]:,} to {together[1]:,} cannot be distinguished from one another."
+        )
     elif together:
-        text += " None of the ranks can be told apart from another."
+        text += " None of the ranks can be distinguished from another."
     return text
 
 

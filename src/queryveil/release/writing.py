@@ -152,7 +152,7 @@ def archive_public(folder: Path, archive: Path | None = None, overwrite: bool = 
 def _check(target: Path, folder: Path) -> None:
     if folder in target.resolve().parents:
         raise OutputError(
-            "this is inside the release", where=target, hint="an archive stands beside it"
+            "this is inside the release", where=target, hint="write the archive to another folder"
         )
     if not target.name.endswith((".tar.gz", ".tgz")):
         raise OutputError("an archive is a .tar.gz", where=target, hint="end its name so")

@@ -186,7 +186,7 @@ PAPER = Paper(
     claims=(
         Claim("more than 1/k remains", "at all levels, k = 2..5", _above),
         Claim("more remains than in random groups", "their line is the floor", _above_random),
-        Claim("one and five categories are alike with one level", "equal", _same_at_one),
+        Claim("one and five categories are equal with one level", "equal", _same_at_one),
         Claim("five categories gain with five levels", "about 10 points at k=5", _gain),
         Claim("queries that have a category on level 5", "57%", _reached),
         Claim("five categories cost more time", "about 3 times", _cost_ratio),

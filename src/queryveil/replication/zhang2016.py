@@ -150,7 +150,7 @@ PAPER = Paper(
         "the paper has all of AOL's log; ours is synthetic and smaller unless a log is given, so "
         "fewer queries are above K",
         "q_f and c_f are not stated in the paper; 100 each give b = 10 at its epsilon",
-        "folds are of users; a click of a synthetic user foretells the clicks of others well",
+        "folds are of users; a click of a synthetic user predicts the clicks of others well",
         "the claim of pure differential privacy does not hold for these steps at all: "
         "docs/privacy/dp-statistics.md",
     ),

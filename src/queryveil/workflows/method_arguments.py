@@ -42,7 +42,7 @@ def take_method(
         return method, cast(ReadingKeywords, reading)
     for name in values:
         if name in settings:
-            raise ParameterError(f'`{name}` stands in "{method}" too', parameter=name)
+            raise ParameterError(f'`{name}` is in "{method}" too', parameter=name)
     return kind.from_params({**settings, **values}), cast(ReadingKeywords, reading)
 
 

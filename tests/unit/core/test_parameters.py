@@ -105,7 +105,7 @@ def test_lines(line: str, method: Method) -> None:
                                                     "with the same pseudonym"),
         ("frequent-queries:time-precision=second", "one of none, month, day, hour"),
         ("frequent-queries:include-clicks=maybe", '"maybe". Hint: it must be yes or no'),
-        ("frequent-queries:min-users=2:min-users=3", '"min-users" stands twice'),
+        ("frequent-queries:min-users=2:min-users=3", '"min-users" is twice'),
         ("frequent-queries:min-users=2=3", '`min_users` cannot be "2=3"'),
     ],
 )  # fmt: skip

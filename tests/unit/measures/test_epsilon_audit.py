@@ -305,7 +305,7 @@ def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
 
 
 CASES = [
-    # Nothing is released: no two logs can be told apart.
+    # Nothing is released: no two logs can be distinguished.
     MeasureCase("an empty release", {f"u{n}": [f"q{n}", "common"] for n in range(40)}, {}, 0.0),
 ]
 

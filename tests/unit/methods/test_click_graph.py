@@ -211,7 +211,7 @@ def test_a_click_of_a_query_that_was_not_released_is_found() -> None:
     check = Check("keys-released", {"table": "clicks", "of": "queries"})
     good = run_check(check, None, {"queries": queries, "clicks": clicks[:1]})
     assert good.holds
-    assert good.message == "each query of clicks.tsv stands in queries.tsv"
+    assert good.message == "each query of clicks.tsv is in queries.tsv"
     assert run_check(check, None, {"queries": queries, "clicks": clicks.clear()}).holds
     assert not run_check(check, None, {"queries": queries, "clicks": clicks}).holds
     assert not run_check(check, None, {"queries": queries}).holds

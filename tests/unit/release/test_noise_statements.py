@@ -165,7 +165,7 @@ def test_a_reader_is_told_on_the_page_the_card_and_beside_the_table(
         assert example in entry
         assert f"scale {told['scale']:,.4g}" in beside
         assert "selected" in beside or "released" in beside
-        assert "cannot be told apart" in beside
+        assert "cannot be distinguished" in beside
     assert qv.verify(tmp_path / "out").holds
 
 
@@ -197,9 +197,9 @@ def test_verify_sees_words_that_the_tables_do_not_bear_out(tmp_path: Path) -> No
     [
         ([], "The table is empty"),
         ([100], "the first count, 100, may be 40 to 160."),
-        ([1000, 500, 250, 240, 230, 170], "Ranks 3 to 6 cannot be told apart from one another."),
+        ([1000, 500, 250, 240, 230, 170], "Ranks 3 to 6 cannot be distinguished from one another."),
         ([1000, 500, 250, 240, 230, 170], "The first 2 rows are each above the next by more"),
-        ([100, 90, 80], "None of the ranks can be told apart from another."),
+        ([100, 90, 80], "None of the ranks can be distinguished from another."),
         ([1000, 500], "The first row is above the next by more than that."),
     ],
 )

@@ -1,4 +1,4 @@
-"""Two releases of the same people: who can be told apart, who is warned, and what keeps groups."""
+"""Two releases of the same people: who can be distinguished, who is warned, what keeps groups."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class FrequencyMeasure(Measure):
     top_n: int = parameter(100, "number of the log's most frequent texts to compare", min=1)
     rescale: str = parameter(
         "none",
-        "whether released counts are scaled to the volume of the log",
+        "scale of released counts: as released, or to the volume of the log",
         choices=("none", "volume"),
     )
 

@@ -40,7 +40,7 @@ class CrossValidatedMeasure(RerunMeasure):
     tested: ClassVar[str]  # the name of the test cases in messages, such as "clicks"
     needs: ClassVar[str]  # what a log must have for them, in messages
 
-    folds: int = parameter(5, "folds of users, each held out once", min=2, max=1000)
+    folds: int = parameter(5, "number of folds of users, each held out once", min=2, max=1000)
     max_tests: int = parameter(2000, "maximum number of sampled test cases", min=1, max=10**7)
 
     @abstractmethod

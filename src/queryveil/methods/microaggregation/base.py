@@ -134,10 +134,10 @@ class Microaggregation(Method):
             assumptions=(
                 "a user name of the log stands for one person, and one person has one user name",
                 f"nobody controls {max(self.min_senders - 1, 1)} or more accounts of the log: "
-                "whoever does can send the query of one other user and so lift it over the "
-                f"threshold; whoever controls {self.k - 1} accounts of a group knows the last "
-                "member's log",
-                "whoever made the release keeps private/ secret",
+                "somebody who does can send the query of one other user, and so lift it over the "
+                f"threshold; somebody who controls {self.k - 1} accounts of a group knows the "
+                "last member's log",
+                "the data owner keeps private/ secret",
             ),
             not_covered=self._not_covered(),
             checks=tuple(checks),
@@ -166,15 +166,15 @@ class Microaggregation(Method):
     def _not_covered(self) -> tuple[str, ...]:
         few = (
             f"a text, a click and a day need {self.min_senders} users only, fewer than k = "
-            f"{self.k}: whoever controls {max(self.min_senders - 1, 1)} accounts can publish the "
-            "query of one other user",
+            f"{self.k}: someone who controls {max(self.min_senders - 1, 1)} accounts can publish "
+            "the query of one other user",
         )
         return (
             *(few if self.min_senders < self.k else ()),
             "k-anonymity is not differential privacy: the release depends on every user, and "
             "comparing two releases made with and without a user can reveal facts about them",
-            "the users of a group are similar by design: whoever knows that a user is in the log "
-            "can guess their interests from the logs that would match them",
+            "the users of a group are similar by design: someone who knows that a user is in the "
+            "log can guess their interests from the logs that would match them",
             "queries are real queries of the log: one that names a person is released unchanged, "
             f"if at least {self.min_senders} users sent it",
             "that a query was sent at all, and roughly how often",

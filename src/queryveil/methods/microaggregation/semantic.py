@@ -82,7 +82,7 @@ class SemanticMicroaggregation(ByMeaning):
     def guarantee(self) -> Guarantee:
         """Return k-anonymity, for phrases or whole queries."""
         if self.output_unit == "phrase":
-            return self._state_guarantee("Every phrase in it stands in queries of")
+            return self._state_guarantee("Every phrase in it occurs in queries of")
         return super().guarantee()
 
     def run(

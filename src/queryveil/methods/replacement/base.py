@@ -45,7 +45,7 @@ ASSUMPTIONS = (
     READ_ALONE,
     "how the files are read (format, columns, form of times) was fixed independently of the log",
     "the taxonomy, the domain and all parameters were chosen independently of the log",
-    "whoever made the release keeps the ledger, and adds up the loss of all releases",
+    "the data owner keeps the ledger, and adds up the loss of all releases",
 )
 NOT_COVERED = (
     "that a user is in the log: each has a pseudonym and rows of their own",

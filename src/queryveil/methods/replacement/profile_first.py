@@ -92,7 +92,7 @@ class ProfileFirst(ReplacementMethod):
         with progress.stage("profiles"):
             slots = bound_phrases(log, concept_mapping, topics, self.max_phrases_per_user)
             counts = _count_topics(slots, len(concepts))
-        with progress.stage("tell profiles"):
+        with progress.stage("release profiles"):
             # The number of users is public, so the choice of the mechanism may depend on it.
             points = apportion(self._release_profiles(counts, noise), self.max_phrases_per_user)
         with progress.stage("draw queries"):

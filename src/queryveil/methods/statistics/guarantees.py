@@ -20,7 +20,7 @@ _ASSUMPTIONS = (
     "how the files are read (format, columns, form of times) was fixed independently of the log",
     "a user name of the log stands for one person, and one person has one user name",
     READ_ALONE,
-    "whoever made the release keeps the ledger, and adds up the loss of all releases",
+    "the data owner keeps the ledger, and adds up the loss of all releases",
 )
 _NOT_COVERED = (
     "what is true of many users: a count informs about everybody who sent the query",
