@@ -53,7 +53,10 @@ def measure(
     *paths, last = log.paths
     folder = Path(last)
     if not paths or not folder.is_dir():
-        raise UsageError("name the log, and then the folder of a release", hint="measure LOG DIR")
+        raise UsageError(
+            f'"{last}" is not the folder of a release',
+            hint="name the log, then the folder: queryveil measure LOG DIR",
+        )
     chosen = split_specs(measures, MEASURES) if measures else None
     read = LogArguments(paths, log.options, log.engine).read(screen)
     measurement = comparison.measure_folder(

@@ -239,7 +239,7 @@ def _build_log_arguments(values: dict[str, Any], typed: set[str]) -> LogArgument
 
 
 def _method_parameters(default: Any = inspect.Parameter.empty) -> list[inspect.Parameter]:
-    text = "A method of those below, or its spec: semantic-microaggregation:k=5."
+    text = "Name of a method, or its spec: semantic-microaggregation:k=5."
     shared: dict[str, list[tuple[str, Parameter]]] = {}
     for name, method in METHODS.items():
         for declared in method.user_parameters():

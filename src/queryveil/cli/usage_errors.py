@@ -83,8 +83,8 @@ def _bad_value(error: Any, parameter: Any, words: Sequence[str]) -> UsageError:
     what = f"{name} has a wrong value" if value is None else f'{name} cannot be "{value}"'
     allowed = re.search(r"valid (integer|number|boolean)", message)
     must = f"it must be {_KINDS[allowed[1]]}" if allowed else message[:1].lower() + message[1:]
-    if value is not None and re.fullmatch(r"-?\d+,\d+", value):
-        must = f"{must}, with a point: {value.replace(',', '.')}"
+    if allowed and allowed[1] == "number" and re.fullmatch(r"-?\d+,\d+", value or ""):
+        must = f"{must}, with a point: {str(value).replace(',', '.')}"
     return UsageError(what, hint=f"{must}: {_help_of(parameter)}" if _help_of(parameter) else must)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -80,10 +81,13 @@ class Parameter:
             return text
 
     def _error(self, value: Any) -> ParameterError:
+        allowed = self.allowed
+        if self.type is float and isinstance(value, str) and re.fullmatch(r"\d+,\d+", value):
+            allowed += f", with a point ({value.replace(',', '.')})"
         return ParameterError(
             f'`{self.name}` cannot be "{value}"',
             parameter=self.name,
-            hint=f"it must be {self.allowed}: {self.help}",
+            hint=f"it must be {allowed}: {self.help}",
         )
 
     @property
