@@ -54,8 +54,8 @@ def measure(
     folder = Path(last)
     if not paths or not folder.is_dir():
         raise UsageError(
-            f'"{last}" is not the folder of a release',
-            hint="name the log, then the folder: queryveil measure LOG DIR",
+            "the log is missing" if folder.is_dir() else f'"{last}" is not the folder of a release',
+            hint="name the log, then the folder of a release: queryveil measure LOG DIR",
         )
     chosen = split_specs(measures, MEASURES) if measures else None
     read = LogArguments(paths, log.options, log.engine).read(screen)
