@@ -7,6 +7,7 @@ from pathlib import Path
 
 from queryveil.advice.result import Advice
 from queryveil.cli.documents import (
+    FormatList,
     MeasureList,
     MethodList,
     PackedRelease,
@@ -60,6 +61,7 @@ DOCUMENTS: tuple[tuple[str, type[Record], str], ...] = (
     ("synth", SyntheticLogSummary, "`synth --json`"),
     ("demo", Demonstration, "`demo --json`"),
     ("method-list", MethodList, "`methods --json`"),
+    ("format-list", FormatList, "`formats --json`"),
     ("measure-list", MeasureList, "`measures --json`"),
     ("measures", MeasureResults, "results of several measures"),
     ("release-measurement", ReleaseMeasurement, "`measures.json`; `measure --json`"),

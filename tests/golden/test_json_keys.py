@@ -41,6 +41,7 @@ COMMANDS = {
     "ledger show": "ledger show log.tsv",
     "ledger check": "ledger check log.tsv",
     "methods": "methods",
+    "formats": "formats",
     "measures": "measures",
     "measure": "measure log.tsv out --measures uniqueness,query-coverage,information-loss",
     "compare": "compare log.tsv -o compared --methods frequent-queries:min-users=6 "

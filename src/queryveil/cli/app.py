@@ -15,7 +15,7 @@ from ..errors import UsageError
 from ..methods.base import Method
 from ..release.cards import PrivateCard
 from ..workflows.repeated_releases import unrecorded
-from . import advise, catalog, compare, demo, ledger, measure, replicate, tables, taxonomy
+from . import advise, catalog, compare, demo, formats, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
 from .config import load_config
 from .copies import check_copied_format, check_copy, check_groups_of
@@ -50,6 +50,7 @@ app.add_typer(ledger.app, name="ledger")
 app.add_typer(checking.app)
 app.add_typer(advise.app)
 app.add_typer(catalog.app)
+app.add_typer(formats.app)
 app.add_typer(compare.app)
 app.add_typer(measure.app)
 app.add_typer(replicate.app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..comparison.result import Comparison
@@ -103,6 +104,34 @@ class MethodList(Record):
     schema_number = 1
 
     methods: tuple[MethodDescription, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class FormatDescription(Record):
+    """A format of logs.
+
+    Attributes:
+        file_names: The names by which it is recognized; empty if it must be named.
+        accepts_columns: Whether `columns` names the columns; else they are fixed.
+    """
+
+    shown = ("name", "title")
+
+    name: str
+    title: str
+    file_names: str
+    accepts_columns: bool
+    engines: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class FormatList(Record):
+    """The formats that can be read, and the names of columns that are known in a header."""
+
+    schema_number = 1
+
+    formats: tuple[FormatDescription, ...]
+    header_names: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, repr=False)

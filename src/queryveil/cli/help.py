@@ -39,7 +39,7 @@ START = (
 # The groups of commands by task; a command that is not listed is among the last.
 COMMAND_GROUPS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo", "advise", "profile"),
-    "Look": ("methods", "measures", "plan"),
+    "Look": ("methods", "measures", "formats", "plan"),
     "Release": ("anonymize", "pack", "sign", "keys", "ledger"),
     "Check": ("verify", "measure"),
     "Compare": ("compare", "replicate"),

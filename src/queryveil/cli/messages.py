@@ -36,6 +36,7 @@ _COMMANDS = {
     "plan()": "plan",
     "profile()": "profile",
     "set_ledger_limit()": "ledger limit",
+    "write_synthetic_log()": "synth",
 }
 _SHELL_SIGNS = frozenset(" ;|&")  # a shell would not hand these on as they are
 # Flags whose name is not that of the keyword with "no-".

@@ -70,4 +70,5 @@ ACCESS = Reader(
     is_named(r".*\.log([.-][0-9-]+)?|.*access[_-]log([.-][0-9-]+)?"),
     _read,
     warning=_IP_WARNING,
+    names=".log, access_log",
 )

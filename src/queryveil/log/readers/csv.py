@@ -149,6 +149,7 @@ CSV = Reader(
     _read_csv,
     spark_opener("open_csv"),
     accepts_columns=True,
+    names=".csv",
 )
 TSV = Reader(
     "tsv",
@@ -157,4 +158,5 @@ TSV = Reader(
     _read_tsv,
     spark_opener("open_lines"),
     accepts_columns=True,
+    names=".tsv, .tab",
 )

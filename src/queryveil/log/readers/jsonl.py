@@ -289,4 +289,5 @@ JSONL = Reader(
     _read,
     spark_opener("open_json_lines"),
     accepts_columns=True,
+    names=".jsonl, .ndjson, .json",
 )

@@ -55,6 +55,7 @@ AOL = Reader(
     _is_aol,
     _read_aol,
     spark_opener("open_lines"),
+    names="a file that begins with AOL's header",
 )
 
 
@@ -73,4 +74,5 @@ EXCITE = Reader(
     "Excite, tabs: user, yymmddhhmmss, query",
     is_named(r".*\.excite"),
     _read_excite,
+    names=".excite",
 )

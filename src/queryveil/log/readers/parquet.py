@@ -184,4 +184,5 @@ PARQUET = Reader(
     _read,
     spark_opener("open_parquet"),
     accepts_columns=True,
+    names=".parquet, .pq",
 )

@@ -10,7 +10,13 @@ def _is_never_detected(header: FileHeader) -> bool:  # noqa: ARG001
 
 
 ORC = Reader(
-    "orc", "ORC", is_named(r".*\.orc"), None, spark_opener("open_orc"), accepts_columns=True
+    "orc",
+    "ORC",
+    is_named(r".*\.orc"),
+    None,
+    spark_opener("open_orc"),
+    accepts_columns=True,
+    names=".orc",
 )
 TABLE = Reader(
     "table",

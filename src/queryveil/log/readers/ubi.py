@@ -90,4 +90,5 @@ UBI = Reader(
     "OpenSearch UBI: ubi_queries and ubi_events, JSON lines",
     is_named(r".*ubi[_-](queries|events).*\.(jsonl|ndjson|json)"),
     _read,
+    names="ubi_queries*.json, ubi_events*.json",
 )
