@@ -132,6 +132,8 @@ def give_advice(
         changes=_describe_changes(before, after),
         notes=sample.notes,
     )
+    if answers.users is None and not advice.proposals:
+        return replace(_advise_by_users(answers), excluded=advice.excluded, look=look)
     measured = measure_proposals(advice.proposals, answers, sample, shown)
     return replace(advice, look=look, proposals=measured)
 

@@ -152,7 +152,9 @@ def write_python(
         arguments.append(f"expected_users={users}")
     if ledger is not None:
         arguments.append(f"ledger={ledger!r}")
+    needs_path = any(value.startswith("Path(") for _, value in source.keywords)
     return (
+        *(("from pathlib import Path",) if needs_path else ()),
         "import queryveil as qv",
         *_read_lines(source, private),
         f"release = qv.anonymize({', '.join(arguments)})",

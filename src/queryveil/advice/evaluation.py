@@ -164,7 +164,7 @@ def propose(
         rule=rule.name,
         title=name_method(method),
         method=str(method),
-        parameters=method.params(),
+        parameters=method.public_params(),
         standing=standing_of(guarantee, method.reasons_not_to_publish()).level,
         why=rule.why,
         keeps=rule.keeps,

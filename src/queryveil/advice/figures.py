@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from ..measures.base import MEASURES, Measure, parse_measure
 from .answers import Answers, Purpose
@@ -52,14 +53,15 @@ def measures_for(answers: Answers) -> tuple[Measure, ...]:
 
 
 def _with_language(measure: Measure, answers: Answers) -> Measure | None:
-    """Return a measure for the queries' taxonomy; None if it needs one and there is none."""
-    names = {declared.name for declared in measure.user_parameters()}
-    if "taxonomy" not in names:
-        return measure
-    if answers.taxonomy is not None:
-        values = measure.params() | {"taxonomy": answers.taxonomy}
-        return MEASURES.find(measure.name).from_params(values)
-    return measure if answers.has_taxonomy else None
+    """Return a measure for the queries' language; None if it needs a taxonomy that is missing."""
+    values, names = measure.params(), {declared.name for declared in measure.user_parameters()}
+    if "taxonomy" in names and not answers.has_taxonomy:
+        return None
+    if "taxonomy" in names and answers.taxonomy is not None:
+        values["taxonomy"] = answers.taxonomy
+    if "language" in names:
+        values["language"] = answers.language
+    return MEASURES.find(measure.name).from_params(values)
 
 
 def strength_of(chosen: Chosen) -> float:
@@ -76,19 +78,26 @@ def shipped_figures(chosen: Chosen, answers: Answers, users: int) -> tuple[Figur
         and row.strength == strength_of(chosen)
         and row.users <= users
     ]
-    size = max((row.users for row in rows), default=0)
-    nearest = [row for row in rows if row.users == size]
-    specs = {measure.name: str(measure) for measure in measures_for(answers)}
-    shown = []
-    for name in specs:
-        values = [row.value for row in nearest if row.measure == name]
-        if values:
-            logs = f"{len(values)} synthetic logs of {size:,} users, in English"
-            shown.append(make_figure(parse_measure(name), values, "shipped", logs))
-    return tuple(shown)
+    wanted = {measure.name for measure in measures_for(answers)}
+    specs = dict.fromkeys(row.measure for row in rows)
+    return tuple(
+        _largest(parse_measure(spec), [row for row in rows if row.measure == spec])
+        for spec in specs
+        if parse_measure(spec).name in wanted
+    )
 
 
-def make_figure(measure: Measure, values: Sequence[float], origin: str, basis: str) -> Figure:
+def _largest(measure: Measure, rows: Sequence[ShippedFigure]) -> Figure:
+    """Return the figure of the largest logs."""
+    size = max(row.users for row in rows)
+    values = [row.value for row in rows if row.users == size]
+    basis = f"{len(values)} synthetic logs of {size:,} users, in English"
+    return make_figure(measure, values, "shipped", basis)
+
+
+def make_figure(
+    measure: Measure, values: Sequence[float], origin: Literal["shipped", "measured"], basis: str
+) -> Figure:
     """Return the figure of one or several values of a measure."""
     empty = _EMPTY.get(measure.name)
     scale = f"; {empty:g} is no better than an empty release" if empty is not None else ""
@@ -100,7 +109,7 @@ def make_figure(measure: Measure, values: Sequence[float], origin: str, basis: s
         kind=measure.kind,
         low=min(values),
         high=max(values),
-        origin="shipped" if origin == "shipped" else "measured",
+        origin=origin,
         basis=basis,
     )
 

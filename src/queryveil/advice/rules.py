@@ -58,6 +58,7 @@ class Rule:
         method: The spec of the method, without the parameter that `STRENGTHS` chooses.
         chosen: The parameter that `STRENGTHS` chooses.
         care: What the data owner must take care of; such a proposal is never a plain yes.
+        users_per_threshold: Users that are needed for each user of k or `min_users`.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Rule:
     keeps: str
     loses: str
     care: str = ""
+    users_per_threshold: int = USERS_PER_THRESHOLD
 
 
 _GROUPS_CARE = (
@@ -157,12 +159,27 @@ RULES: tuple[Rule, ...] = (
         method="string-microaggregation",
         chosen="k",
         recipients=RECIPIENTS,
-        purposes=("ranking", "suggestion", "user-modeling", "linguistics", "benchmark"),
+        purposes=("ranking", "user-modeling", "benchmark"),
         needs_taxonomy=False,
         why="users who sent the same queries share one log; it needs no taxonomy",
         keeps="logs of real queries, with days and clicks",
         loses="single users, rare queries, and the counts of queries",
         care=_GROUPS_CARE,
+    ),
+    Rule(
+        name="groups-for-words",
+        method="string-microaggregation:include-clicks=no",
+        chosen="k",
+        recipients=RECIPIENTS,
+        purposes=("linguistics",),
+        needs_taxonomy=False,
+        why="users who sent the same queries share one log, which keeps more different words than "
+        "a list of frequent queries",
+        keeps="whole queries as they were sent, by groups of users",
+        loses="single users, rare queries, clicks, and the counts of queries; of users with few "
+        "queries each, too little is left",
+        care=_GROUPS_CARE,
+        users_per_threshold=10 * USERS_PER_THRESHOLD,
     ),
     Rule(
         name="list-of-frequent-queries",

@@ -19,7 +19,6 @@ from .rules import (
     ENOUGH_SAVED_LOSS,
     FEWEST_QUERIES,
     STRENGTHS,
-    USERS_PER_THRESHOLD,
     Rule,
 )
 
@@ -57,7 +56,7 @@ def _choose(rule: Rule, recipient: Recipient, taxonomy: str | None, users: int) 
     if rule.chosen != "epsilon":
         strength = STRENGTHS[recipient]
         threshold = strength.k if rule.chosen == "k" else strength.min_users
-        needed = threshold * USERS_PER_THRESHOLD
+        needed = threshold * rule.users_per_threshold
         return Chosen(rule, _build(rule, taxonomy, threshold), needed, users >= needed)
     methods = list(private_methods(rule, recipient, taxonomy, users))
     if methods[0].expected_queries() is None:  # every user gets rows, whatever epsilon is

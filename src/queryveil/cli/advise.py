@@ -59,7 +59,7 @@ class NamedLog:
 
     def _source_of(self, name: str, value: str) -> str:
         if name == "exclude_users" and self.exclude_users is not None:
-            return f"open({str(self.exclude_users)!r}).read().splitlines()"
+            return f"Path({str(self.exclude_users)!r}).read_text('utf-8').splitlines()"
         return value
 
 

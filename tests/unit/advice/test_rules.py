@@ -16,7 +16,6 @@ from queryveil.advice.rules import (
     MAX_PROPOSALS,
     RULES,
     STRENGTHS,
-    USERS_PER_THRESHOLD,
 )
 from queryveil.advice.strength import Chosen, delta_for
 from queryveil.methods.base import parse_method
@@ -228,7 +227,7 @@ def test_thresholds_need_many_users() -> None:
     for answers, chosen in all_proposals():
         if chosen.rule.chosen != "epsilon":
             value = chosen.method.params()[chosen.rule.chosen.replace("-", "_")]
-            assert answers.users >= int(value) * USERS_PER_THRESHOLD
+            assert answers.users >= int(value) * chosen.rule.users_per_threshold
 
 
 @pytest.mark.parametrize("users", [1, 7, 99, 1_000, 12_345, 10**10])
