@@ -70,11 +70,12 @@ def advise(
         reading: Options of `read_log`, such as `columns`.
 
     Returns:
-        Whether to release the log, and proposals with their reasons. Where an answer is missing,
-        the protected choice is assumed, and the result lists it.
+        The verdict (`release`), up to three proposals with reasons, figures and lines to copy, and
+        why other methods are not proposed. Where an answer is missing, the protected choice is
+        assumed, and the result lists it.
 
     Raises:
-        UsageError: An answer is unknown, or there is no log to look at.
+        UsageError: An answer is unknown, there is no log to look at, or a look cannot be recorded.
 
     >>> advice = advise(recipient="public", purpose="trends", users=1_000)
     >>> advice.release
