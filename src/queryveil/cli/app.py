@@ -14,6 +14,7 @@ from .._version import __version__
 from ..errors import UsageError
 from ..methods.base import Method
 from ..release.cards import PrivateCard
+from ..release.guarantee import Level
 from ..workflows.repeated_releases import unrecorded
 from . import advise, catalog, compare, demo, formats, ledger, measure, replicate, tables, taxonomy
 from . import verification as checking
@@ -319,10 +320,12 @@ def _draw_written(console: Console, card: PrivateCard, method: str, folder: str)
     tables.draw_emptiness(console, card.public)
     for warning in unrecorded(card):
         console.print(f"[yellow]Warning:[/] {warning}")
+    # Only a release with a guarantee is led on to publication; the page has the other steps.
+    pack = f"; queryveil pack {folder}" if card.public.standing is Level.FORMAL else ""
     console.print(
         f"\nWritten and verified: {folder}/public ({may_be_published(card.public)}), "
         f"{folder}/private (never publish).\n"
-        f"Next: open {folder}/private/report.html for the risks; "
-        f"queryveil verify {folder}; queryveil pack {folder}",
+        f"Next: open {folder}/private/report.html for the risks{' and what to do' * (not pack)}; "
+        f"queryveil verify {folder}{pack}",
         soft_wrap=True,
     )

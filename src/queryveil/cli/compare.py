@@ -19,6 +19,7 @@ from ..methods.base import METHODS
 from .documents import MeasureDescription, MeasureList, MeasureParameter, WrittenComparison
 from .help import Application
 from .identifiers import Identifiers
+from .messages import name_options
 from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -120,7 +121,7 @@ def _draw_comparison(console: Console, result: comparison.Comparison, out: Path)
     if result.known_before:
         console.print(f"{result.known_before:,} figures were known from an earlier run.")
     for note in result.notes:
-        console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
+        console.print(f"[yellow]Note:[/] {sanitize(name_options(note))}", soft_wrap=True)
     console.print(
         f"{sanitize(str(out))}/report.html has the figures. They are computed from "
         "private data: for the owner of the log only.",

@@ -9,13 +9,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..dp.budget import format_amount
-from ..dp.losses import Relation, rounded_up
+from ..dp.losses import Relation
 from ..errors import VerificationError
 from ..ledger.entries import LedgerEntry
 from ..ledger.limits import Composition
-from ..ledger.summary import BudgetAmounts, LedgerCheck, LedgerSummary, RelationTotal
-from ..workflows.budget import check_ledger, set_ledger_limit, show_ledger
+from ..ledger.summary import (
+    BudgetAmounts,
+    LedgerCheck,
+    LedgerSummary,
+    RelationTotal,
+    format_stored,
+    round_amount,
+)
+from ..workflows.budget import DATA_ACCESS_NOTE, check_ledger, set_ledger_limit, show_ledger
 from .help import Application
 from .options import screen_options, with_options
 from .terminal import Terminal, sanitize
@@ -92,6 +98,8 @@ def _draw_show(console: Console, summary: LedgerSummary) -> None:
             sanitize("; ".join(_list_notes(entry))),
         )
     console.print(table if summary.entries else "There are no releases yet.")
+    if any(DATA_ACCESS_NOTE in entry.notes for entry in summary.entries or ()):
+        console.print(f"* {DATA_ACCESS_NOTE}", soft_wrap=True)
     console.print()
     _draw_totals(console, summary)
 
@@ -125,7 +133,7 @@ def _add_total(table: Table, relation: str, total: RelationTotal) -> None:
 
 def _format_budget(budget: BudgetAmounts) -> list[str]:
     amounts = {"epsilon": budget.epsilon, "delta": budget.delta}
-    return [f"{name} {_format_stored(amount)}" for name, amount in amounts.items()]
+    return [f"{name} {format_stored(amount)}" for name, amount in amounts.items()]
 
 
 def _draw_check(console: Console, summary: LedgerCheck) -> None:
@@ -135,18 +143,7 @@ def _draw_check(console: Console, summary: LedgerCheck) -> None:
 
 
 def _format_amount(value: Fraction | None) -> str:
-    return "" if value is None else _round_amount(value)
-
-
-def _format_stored(text: str) -> str:
-    """Return a stored amount as text; an amount that is not an exact number stays as it is."""
-    return text if " " in text else _round_amount(Fraction(text))
-
-
-def _round_amount(value: Fraction) -> str:
-    """Return an amount as text; one of many digits is rounded up to six digits."""
-    shown = format_amount(value)
-    return format_amount(rounded_up(value, 6)) if len(shown) > 12 else shown
+    return "" if value is None else round_amount(value)
 
 
 def _describe_state(entry: LedgerEntry) -> str:
@@ -158,4 +155,6 @@ def _describe_state(entry: LedgerEntry) -> str:
 def _list_notes(entry: LedgerEntry) -> list[str]:
     protection = [] if entry.kind == "dp" else [entry.protection]
     extends = [f"extends {entry.extends}"] if entry.extends else []
-    return [*extends, *protection, *entry.notes]
+    # The note has many words, and a ledger has it in most rows: the table has a footnote.
+    notes = ["*" if note == DATA_ACCESS_NOTE else note for note in entry.notes]
+    return [*extends, *protection, *notes]

@@ -23,6 +23,7 @@ from ..release.verdict import judge
 from . import tables
 from .compare import LedgerName, Repeats, Seed, Sweep, Workers, failed_runs
 from .help import Application
+from .messages import name_options
 from .options import LogArguments, log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -103,10 +104,12 @@ def _draw(console: Console, measurement: comparison.ReleaseMeasurement, folder: 
     for row in failed_runs(measurement.comparison.rows if measurement.comparison else ()):
         console.print(f"[yellow]Did not run:[/] {sanitize(row)}", soft_wrap=True)
     for note in measurement.results.notes:
-        console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
+        console.print(f"[yellow]Note:[/] {sanitize(name_options(note))}", soft_wrap=True)
     console.print("These are figures of private data: for the owner of the log only.")
     if measurement.report:
         console.print(f"They are in {sanitize(measurement.report)} too.", soft_wrap=True)
+        if measurement.comparison:
+            console.print("The comparison with other parameters or methods is there only.")
     reruns = ", ".join(_list_rerun_measures())
     console.print(f"[dim]Computed only if named, as they run the method again: {reruns}[/]")
 

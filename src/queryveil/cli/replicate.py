@@ -13,6 +13,7 @@ from .. import comparison, replication
 from .compare import LedgerName, Out, Overwrite, Repeats, Resume, Seed, Workers
 from .documents import WrittenReplication
 from .help import Application
+from .messages import name_options
 from .options import LogArguments, optional_log_options, screen_options, with_options
 from .terminal import Terminal, sanitize
 
@@ -78,5 +79,5 @@ def _draw(console: Console, result: replication.Replication, out: Path) -> None:
     for reason in result.deviations:
         console.print(f"  - {sanitize(reason)}", soft_wrap=True)
     for note in result.comparison.notes:
-        console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
+        console.print(f"[yellow]Note:[/] {sanitize(name_options(note))}", soft_wrap=True)
     console.print(f"{sanitize(str(out))}/report.html has the figures.", soft_wrap=True)

@@ -18,6 +18,7 @@ from ..workflows.expected_yield import HANDFUL
 from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
 from ..workflows.planning import Plan
 from ..workflows.verification import VerificationReport
+from .messages import name_options
 from .terminal import sanitize
 
 _MAX_TOPICS = 8
@@ -44,7 +45,7 @@ def print_profile(console: Console, profile: LogProfile) -> None:
         _print_topics(console, profile.topics)
     _print_risks(console, profile.risks)
     for note in profile.notes:
-        console.print(f"[yellow]Note:[/] {sanitize(note)}", soft_wrap=True)
+        console.print(f"[yellow]Note:[/] {sanitize(name_options(note))}", soft_wrap=True)
 
 
 def _print_size(console: Console, profile: LogProfile) -> None:
@@ -167,7 +168,8 @@ def _count_rows(card: PrivateCard) -> Table:
     fraction = out.rows / rows if rows else 0
     # Generated rows are no fraction of the input rows.
     fraction_text = "" if card.generated else f"{_bar(fraction)} {fraction:.1%}"
-    table.add_row("released", f"{out.rows:,}", fraction_text)
+    if out.rows or not out.tables:
+        table.add_row("released", f"{out.rows:,}", fraction_text)
     counts = {
         "generated": card.generated,
         "dropped": card.dropped,

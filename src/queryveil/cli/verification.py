@@ -94,7 +94,10 @@ def verify(
     screen.result(
         report, lambda console: tables.print_verification(console, report, with_all=with_all)
     )
-    problems = "; ".join(report.messages(report.holds))
+    messages = report.messages(report.holds)
+    # The report above lists the failed checks already.
+    listed = f"{len(messages)} of {len(report.findings)} checks fail"
+    problems = "; ".join(messages) if screen.as_json or screen.quiet else listed
     if report.holds is False:
         raise VerificationError(f"the guarantee does not hold: {problems}", where=folder)
     if report.holds is None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import polars as pl
 
+from ..core.notebook import Cell, NotebookTable, NotebookView
 from ..core.pandas_output import to_pandas
 from ..core.records import Record, json_field
-from ..dp.budget import format_exact
-from ..dp.losses import RELATIONS, Relation
+from ..dp.budget import format_amount, format_exact
+from ..dp.losses import RELATIONS, Relation, rounded_up
 from .entries import LedgerEntry
 from .ledger import Ledger
 from .limits import Budget, Limit
@@ -71,6 +73,22 @@ class LedgerSummary(Record):
     left: BudgetAmounts | None
     warnings: tuple[str, ...]
 
+    def notebook_view(self) -> NotebookView:
+        """Return what a notebook shows: the sums, the limit, and the entries."""
+        limit = None if self.limit is None else Budget(self.limit.epsilon, self.limit.delta)
+        facts: list[tuple[str, Cell]] = [
+            (f"spent, {name}", "no guarantee" if total.sum is None else _describe(total.sum))
+            for name, total in self.totals.items()
+        ]
+        for title, amounts in (("limit", BudgetAmounts.of(limit)), ("left", self.left)):
+            if amounts is not None:
+                facts.append((f"{title}, {self.relation}", _describe(amounts)))
+        rows = tuple(_list_cells(entry) for entry in self.entries or ())
+        table = NotebookTable("Entries", ("number", "date", "method", "epsilon", "delta"), rows)
+        return NotebookView(
+            "LedgerSummary", tuple(facts), (table,) if rows else (), notes=self.warnings
+        )
+
     def to_polars(self) -> pl.DataFrame:
         """Return one row per entry; epsilon and delta as the nearest floats."""
         return entries_to_polars(self.entries or ())
@@ -78,6 +96,32 @@ class LedgerSummary(Record):
     def to_pandas(self) -> Any:  # pandas has no types, and need not be installed
         """Return a `pandas.DataFrame`, as `to_polars` does."""
         return to_pandas(self.to_polars())
+
+
+def _list_cells(entry: LedgerEntry) -> tuple[Cell, ...]:
+    amounts = (
+        "" if value is None else round_amount(value) for value in (entry.epsilon, entry.delta)
+    )
+    return entry.number, entry.time.date().isoformat(), entry.method, *amounts
+
+
+def _describe(amounts: BudgetAmounts) -> str:
+    return f"epsilon {format_stored(amounts.epsilon)}, delta {format_stored(amounts.delta)}"
+
+
+def format_stored(text: str) -> str:
+    """Return a stored amount as text; an amount that is not an exact number stays as it is.
+
+    >>> format_stored("185914091423/50000000000000000000"), format_stored("about 3")
+    ('3.71829e-9', 'about 3')
+    """
+    return text if " " in text else round_amount(Fraction(text))
+
+
+def round_amount(value: Fraction) -> str:
+    """Return an amount as text; one of many digits is rounded up to six digits."""
+    shown = format_amount(value)
+    return format_amount(rounded_up(value, 6)) if len(shown) > 12 else shown
 
 
 def summarize_ledger(ledger: Ledger, *, with_entries: bool) -> LedgerSummary:

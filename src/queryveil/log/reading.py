@@ -19,15 +19,15 @@ from ..engine.table import EngineConfig
 from ..errors import (
     InputError,
     QueryveilError,
-    TooManyRejectedError,
     UsageError,
 )
-from .accounting import RowAccounting, SourceFile
+from .accounting import SourceFile
 from .cleaning import Cleaner
 from .frames import FRAME, LogFrame, is_frame, raw_rows
 from .inputs import PIPE, STANDARD_INPUT, name_list, open_inputs
 from .keywords import READING_OPTIONS, ReadingKeywords
 from .options import ReadOptions
+from .outcomes import check_queries, check_rejected
 from .query_log import SCHEMA, QueryLog, categorical_encoder
 from .readers.base import RawRows, Reader, ReaderOptions
 from .readers.columns import is_user_per_file
@@ -282,11 +282,13 @@ def _build_cleaner(options: ReadOptions) -> Cleaner:
 def _check_read(cleaner: Cleaner, options: ReadOptions, where: object) -> None:
     """Raise an error if too many rows were rejected, or there is nothing to read."""
     if options.may_stop:
-        _check_rejected(cleaner.accounting, options.max_rejected)
+        check_rejected(cleaner.accounting, options.max_rejected)
     if options.may_stop and not cleaner.accounting.rows:
         raise InputError(
             "there is no row, only a header or nothing", where=where, hint="is this the right file?"
         )
+    if options.may_stop:
+        check_queries(cleaner.accounting, where)
     # If each file is the log of one user, their header alone may tell that there are times.
     may_stop = options.may_stop or not is_user_per_file(options.columns)
     if may_stop and (options.since or options.until) and not cleaner.has_times:
@@ -312,7 +314,7 @@ def _iter_clean_rows(
     for raw in prefetch(inputs.rows(_reader_options(options))):
         yield cleaner.clean(raw)
         if options.may_stop and cleaner.accounting.rows >= _EARLY_STOP:
-            _check_rejected(cleaner.accounting, max(options.max_rejected, _EARLY_STOP_FRACTION))
+            check_rejected(cleaner.accounting, max(options.max_rejected, _EARLY_STOP_FRACTION))
 
 
 def _start_of(day: date | None) -> datetime | None:
@@ -322,35 +324,6 @@ def _start_of(day: date | None) -> datetime | None:
 def _end_of(day: date | None) -> datetime | None:
     """Return the start of the next day; None, without a limit, if there is no such day."""
     return None if day is None or day == date.max else _start_of(day + timedelta(days=1))
-
-
-def _check_rejected(accounting: RowAccounting, max_fraction: float) -> None:
-    """Raise an error with examples if too large a fraction of rows was rejected."""
-    if accounting.rejected_share <= max_fraction:
-        return
-    reasons = sorted(accounting.rejected.items(), key=lambda item: -item[1])
-    first = accounting.rejected_rows().head(3).rows()
-    examples = "; ".join(f"{file} line {line:,}: {reason}" for file, line, reason in first)
-    raise TooManyRejectedError(
-        f"{sum(accounting.rejected.values()):,} of {accounting.rows:,} rows cannot be read "
-        f"({', '.join(f'{reason}: {number:,}' for reason, number in reasons)}). "
-        f"First: {examples}",
-        hint=_REJECT_HINTS.get(reasons[0][0], "is this the right `format`?")
-        + " To continue anyway, raise `max_rejected`",
-    )
-
-
-_REJECT_HINTS = {
-    "not UTF-8": 'if Windows or Excel wrote it, try `encoding="cp1252"`.',
-    "NUL byte": 'if this is UTF-16, try `encoding="utf-16-le"`.',
-    "quotation mark out of place": 'if queries hold quotation marks, try `quote="none"`.',
-    "not a date": 'set the format of times: `time_format="%m/%d/%Y %H:%M"` if months come first; '
-    'dates with slashes need it. If date and time are two columns: `columns="time=date+time"`.',
-    "no user": 'name the columns: `columns="user=...,query=...,time=..."`',
-    "click without its query": "name the file of queries too: ubi_queries.jsonl ubi_events.jsonl.",
-    "no time": "is this the right `format` and `delimiter`?",
-    "too many columns": "is this the right `format` and `delimiter`?",
-}
 
 
 def _sample_users(log: QueryLog, sample: float | None, rng: RandomSource) -> QueryLog:

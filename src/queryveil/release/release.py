@@ -118,9 +118,8 @@ class Release(NotebookShown):
             UsageError: The release has tables only.
         """
         if self.log is None:
-            raise UsageError(
-                "this release has no log", hint=f"its tables: {', '.join(sorted(self.tables))}"
-            )
+            tables = ", ".join(f'`table("{name}")`' for name in sorted(self.tables))
+            raise UsageError("this release has tables, and no log", hint=f"take {tables}")
         return self.log.collect()
 
     def to_pandas(self) -> Any:  # pandas has no types, and need not be installed

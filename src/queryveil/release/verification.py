@@ -11,7 +11,7 @@ from .._version import __version__
 from ..core.parameters import Parameter
 from ..engine.operations import count_rows
 from ..errors import InputError
-from .cards import PublicCard, public_figures, read_card
+from .cards import Figures, PublicCard, public_figures, read_card
 from .checks import CheckResult, Tables, run_check
 from .formats import CARD, PUBLIC_SCHEMA, SIGNATURE, strange_names
 from .guarantee import Check, Level
@@ -19,6 +19,20 @@ from .metadata import metadata_matches, reads_as
 from .page import render_card
 from .samples import Samples, take_samples
 from .untrusted import as_written, check_columns, check_plain, file_digest, read_data
+
+
+def check_folder(path: Path) -> None:
+    """Raise an error if the folder of a release is a file, or does not exist."""
+    if path.is_dir():
+        return
+    message = "this is a file, not a folder" if path.exists() else "there is no such folder"
+    is_archive = path.is_file() and path.name.endswith((".tar.gz", ".tgz", ".zip"))
+    hint = (
+        "unpack it, and name the folder"
+        if is_archive
+        else "name what `anonymize_to_folder()` wrote"
+    )
+    raise InputError(message, where=path, hint=hint)
 
 
 def read_public_card(public: Path) -> PublicCard:
@@ -30,8 +44,9 @@ def read_public_card(public: Path) -> PublicCard:
     """
     path = public / CARD
     if not path.is_file():
+        folder = public.parent if public.name == "public" else public
         raise InputError(
-            "there is no release here", where=public.parent, hint="name the folder that "
+            "there is no release here", where=folder, hint="name the folder that "
             "`anonymize_to_folder()` wrote",
         )  # fmt: skip
     return read_card(path, PublicCard)
@@ -221,6 +236,18 @@ def _check_figures(log: pl.LazyFrame | None, tables: Tables, card: PublicCard) -
     figures = public_figures(log, tables)
     holds = figures == card.figures
     message = "figures on the card follow from the files"
-    return CheckResult(
-        "figures", holds, message if holds else f"the files give other figures: {figures.to_dict()}"
-    )
+    return CheckResult("figures", holds, message if holds else _compare(figures, card.figures))
+
+
+_TITLES = {"ids": "pseudonyms", "queries": "distinct queries", "urls": "distinct URLs"}
+
+
+def _compare(counted: Figures, stated: Figures) -> str:
+    """Return the figures that differ, as counted in the files and as the card states them."""
+    files, card = counted.to_dict(), stated.to_dict()
+    differences = [
+        f"{_TITLES.get(name, name)} {files.get(name, 0):,} (card: {card.get(name, 0):,})"
+        for name in dict.fromkeys([*files, *card])
+        if files.get(name) != card.get(name)
+    ]
+    return f"the files give other figures: {', '.join(differences)}"

@@ -188,7 +188,9 @@ _UNRECORDED = (
 
 
 @guided
-def show_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> LedgerSummary:
+def show_ledger(
+    logs: str | Path | Sequence[str | Path] = (), ledger: str | None = None
+) -> LedgerSummary:
     """Return the releases, the budget they spent, and what is left.
 
     Args:
@@ -212,7 +214,9 @@ def show_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> L
 
 
 @guided
-def check_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> LedgerCheck:
+def check_ledger(
+    logs: str | Path | Sequence[str | Path] = (), ledger: str | None = None
+) -> LedgerCheck:
     """Check the hash chain of a ledger, and return the outcome.
 
     Args:
@@ -245,7 +249,7 @@ def check_ledger(logs: Sequence[str | Path] = (), ledger: str | None = None) -> 
 def set_ledger_limit(
     epsilon: str,
     delta: str,
-    logs: Sequence[str | Path] = (),
+    logs: str | Path | Sequence[str | Path] = (),
     ledger: str | None = None,
     *,
     relation: Relation = "replace-one",
@@ -277,9 +281,11 @@ def set_ledger_limit(
         return summarize_ledger(opened, with_entries=False)
 
 
-def _locate(logs: Sequence[str | Path], ledger: str | None) -> Path:
+def _locate(logs: str | Path | Sequence[str | Path], ledger: str | None) -> Path:
     if ledger is not None or not logs:
         return locate_ledger(ledger, [])
+    if isinstance(logs, str | Path):
+        logs = [logs]
     folders = [Path(name) for name in logs if Path(name).is_dir()]  # of one file per user
     files = [name for name in logs if not Path(name).is_dir()]
     return locate_ledger(None, [*folders, *(resolve_paths(files) if files else [])])

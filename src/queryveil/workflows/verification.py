@@ -10,7 +10,7 @@ from pathlib import Path
 from ..core.arguments import guided
 from ..core.progress import NoProgress, Progress
 from ..core.records import Record
-from ..errors import InputError, QueryveilError, UnknownVersionError, UsageError, VerificationError
+from ..errors import QueryveilError, UnknownVersionError, UsageError, VerificationError
 from ..methods.base import METHODS, Method, declared_parameters
 from ..release.cards import PrivateCard, PublicCard, read_card
 from ..release.checks import CheckResult
@@ -19,7 +19,7 @@ from ..release.guarantee import SEEDED, Guarantee, Level, standing_of
 from ..release.identifiers import promised
 from ..release.noise import CountNoise
 from ..release.signing import read_public_key, signature_of
-from ..release.verification import read_public_card, verify_public
+from ..release.verification import check_folder, read_public_card, verify_public
 from ..release.writing import archive_public
 from .repeated_releases import warnings_of_folder
 
@@ -260,9 +260,7 @@ def verify(
     True
     """
     path, signer = Path(folder), None if signer is None else read_public_key(signer)
-    if not path.is_dir():
-        message = "this is a file, not a folder" if path.exists() else "there is no such folder"
-        raise InputError(message, where=path, hint="name what `anonymize_to_folder()` wrote")
+    check_folder(path)
     public = path / "public" if (path / "public").is_dir() else path
     with (progress or NoProgress()).stage("verify"):
         card = read_public_card(public)
