@@ -36,12 +36,15 @@ def is_frame(value: object) -> TypeGuard[LogFrame]:
     return isinstance(value, pl.DataFrame | pl.LazyFrame | ArrowFrame) or is_pandas_frame(value)
 
 
-def raw_rows(frame: LogFrame, columns: dict[str, str]) -> RawRows:
-    """Return the rows of a frame as texts, as a reader returns those of a file."""
+def raw_rows(frame: LogFrame, columns: dict[str, str], *, may_stop: bool = True) -> RawRows:
+    """Return the rows of a frame as texts, as a reader returns those of a file.
+
+    Unless a cell `may_stop` the run, one that has no text only has its row rejected.
+    """
     is_lazy = isinstance(frame, pl.LazyFrame) or is_pandas_frame(frame)
     source = frame if is_lazy else _from_arrow(frame)  # a stream can be read only once
     mapping = match_columns(_names(source), columns, FRAME, shown=True)
-    selected = _select(source, mapping.values())
+    selected = _select(source, mapping.values(), may_stop)
     kinds = {name: kind_of(kind) for name, kind in selected.schema.items()}
     for column in mapping.values():
         if kinds[column].startswith("no text: "):
@@ -63,11 +66,11 @@ def _names(frame: Any) -> list[str]:
     return list(frame.collect_schema().names())
 
 
-def _select(frame: Any, names: Iterable[str]) -> pl.DataFrame:
+def _select(frame: Any, names: Iterable[str], may_stop: bool) -> pl.DataFrame:
     """Return only the columns that a log has: others may hold anything."""
     wanted = list(dict.fromkeys(names))
     if is_pandas_frame(frame):
-        return select_pandas(frame, wanted, FRAME)
+        return select_pandas(frame, wanted, FRAME, may_stop=may_stop)
     try:
         selected: pl.DataFrame = frame.lazy().select(wanted).collect()
     except pl.exceptions.PolarsError as error:  # its text may hold cells of the frame

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -35,8 +35,14 @@ def pandas_names(frame: Any) -> list[str]:
     return [*columns, *(name for name in levels if name not in columns)]
 
 
-def select_pandas(frame: Any, names: Iterable[str], where: str) -> pl.DataFrame:
-    """Return some columns of a frame of pandas as a frame of Polars."""
+def select_pandas(
+    frame: Any, names: Iterable[str], where: str, *, may_stop: bool = True
+) -> pl.DataFrame:
+    """Return some columns of a frame of pandas as a frame of Polars.
+
+    A cell that has no text, such as a list, is an error if it `may_stop` the run, otherwise its row
+    is rejected later: the cell of one user must not decide whether a private release is made.
+    """
     columns = [str(name) for name in frame.columns]
     chosen = []
     for name in dict.fromkeys(names):
@@ -48,7 +54,7 @@ def select_pandas(frame: Any, names: Iterable[str], where: str) -> pl.DataFrame:
             levels = [None if level is None else str(level) for level in frame.index.names]
             column = frame.index.get_level_values(levels.index(name)).to_series()
         try:
-            chosen.append(_to_polars(column).alias(name))
+            chosen.append(_to_polars(column, may_stop).alias(name))
         except _NotTextError as error:
             raise ColumnError(
                 f'the column "{name}" holds {error}, not texts', where=where
@@ -60,10 +66,10 @@ class _NotTextError(Exception):
     """A column holds values of a type that has no text; the error names the type alone."""
 
 
-def _to_polars(column: Any) -> pl.Series:
+def _to_polars(column: Any, may_stop: bool) -> pl.Series:
     dtype = column.dtype
     if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
-        return _from_categories(column)
+        return _from_categories(column, may_stop)
     if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
         return pl.Series(values=column.array.__arrow_array__())
     if dtype.kind == "M":
@@ -76,11 +82,11 @@ def _to_polars(column: Any) -> pl.Series:
         return _from_numbers(column, "f8", np.nan)
     if dtype.kind != "O" or str(dtype).startswith(_WITHOUT_TEXT):
         raise _NotTextError(str(dtype).partition("[")[0])
-    return _from_objects(column)
+    return _from_objects(column, may_stop)
 
 
-def _from_categories(column: Any) -> pl.Series:
-    categories = _to_polars(column.cat.categories.to_series())
+def _from_categories(column: Any, may_stop: bool) -> pl.Series:
+    categories = _to_polars(column.cat.categories.to_series(), may_stop)
     codes = pl.Series(values=column.cat.codes.to_numpy().astype(np.int64))
     known = codes.to_frame("code").select(pl.when(pl.col("code") >= 0).then(pl.col("code")))
     return categories.gather(known.to_series())
@@ -95,16 +101,17 @@ def _from_numbers(column: Any, dtype: str, missing: float) -> pl.Series:
     return table.select(pl.when(~pl.col("absent")).then(pl.col("value"))).to_series()
 
 
-def _from_objects(column: Any) -> pl.Series:
+def _from_objects(column: Any, may_stop: bool) -> pl.Series:
     cells = column.to_numpy(dtype=object, copy=True)
     cells[column.isna().to_numpy()] = None
     try:
         return pl.Series(values=cells.tolist(), dtype=pl.String)
-    except (TypeError, UnicodeError):  # cells of several types, as after joining two frames
-        return pl.Series(values=[_as_text(cell) for cell in cells], dtype=pl.String)
+    except (TypeError, ValueError):  # cells of several types, as after joining two frames
+        texts = [_as_text(cell, may_stop) for cell in cells]
+        return pl.Series(values=texts, dtype=pl.String)
 
 
-def _as_text(cell: object) -> str | None:  # noqa: PLR0911  (one case a type)
+def _as_text(cell: object, may_stop: bool) -> str | None:  # noqa: PLR0911  (one case a type)
     if cell is None:
         return None
     if isinstance(cell, str):
@@ -117,11 +124,13 @@ def _as_text(cell: object) -> str | None:  # noqa: PLR0911  (one case a type)
         return repr(float(cell)).removesuffix(".0")
     if isinstance(cell, datetime):
         return cell.isoformat(" ")
-    if isinstance(cell, date):
+    if isinstance(cell, date | time):
         return cell.isoformat()
     if isinstance(cell, bytes):
         return cell.decode() if _is_utf8(cell) else _UNREADABLE
-    raise _NotTextError(f"values of type {type(cell).__name__}")
+    if may_stop:
+        raise _NotTextError(f"values of type {type(cell).__name__}")
+    return _UNREADABLE
 
 
 def _is_unicode(text: str) -> bool:

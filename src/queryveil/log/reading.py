@@ -110,7 +110,7 @@ def read_log(
 
 def _read_frame(frame: LogFrame, options: ReadOptions) -> QueryLog:
     cleaner = _build_cleaner(options)
-    rows = cleaner.clean(raw_rows(frame, options.columns))
+    rows = cleaner.clean(raw_rows(frame, options.columns, may_stop=options.may_stop))
     _check_read(cleaner, options, FRAME)
     return QueryLog(categorical_encoder()(rows).lazy(), cleaner.accounting)
 

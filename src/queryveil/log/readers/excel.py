@@ -95,12 +95,18 @@ def _read_file(file: TextFile, options: ReaderOptions) -> Iterator[RawRows]:
 
 
 def _read_header(cells: pl.DataFrame, file: TextFile) -> tuple[list[str], int]:
-    """Return the cells of the first row that is not blank, and its number."""
+    """Return the cells of the first row that is not blank, up to its last one, and its number.
+
+    Cells of other rows further to the right do not make the header wider.
+    """
     is_blank = cells.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if not cells.width or is_blank.all():
         raise FormatError("the sheet is empty", where=file.path, hint="name another with `sheet`")
     at = is_blank.arg_min() or 0
-    return name_columns([cell or "" for cell in cells.row(at)], file), at + 1
+    names = [cell or "" for cell in cells.row(at)]
+    while names and not names[-1].strip():
+        names.pop()
+    return name_columns(names, file), at + 1
 
 
 def _read(files: Sequence[TextFile], options: ReaderOptions) -> Iterator[RawRows]:

@@ -12,19 +12,28 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Sequence
 from typing import BinaryIO
 
 import polars as pl
 
 
-def to_texts(cells: pl.DataFrame) -> pl.DataFrame:
+def to_texts(cells: pl.DataFrame, places: Sequence[int]) -> pl.DataFrame:
     """Return the cells as texts in columns "0", "1" and so on; a time of day without a date.
 
-    Excel counts days from 1899-12-31, and a time of day is the fraction of a day.
+    Excel counts days from 1899-12-31, and a time of day is the fraction of a day. The decoder skips
+    columns on the left that are blank in all rows. They are restored, since otherwise one cell of
+    one row would shift the columns of all others.
+
+    Args:
+        places: The place of each column in the sheet, from 0.
     """
-    cells.columns = [str(at) for at in range(cells.width)]
+    cells.columns = [str(place) for place in places]
     texts = pl.all().cast(pl.String).str.replace(r"^1899-12-3[01] ", "")
-    return cells.select(texts).select(pl.when(pl.all() != "").then(pl.all()))
+    found = cells.select(texts).select(pl.when(pl.all() != "").then(pl.all()))
+    blank = [str(place) for place in range(max(places, default=-1)) if place not in places]
+    every = found.with_columns(pl.lit(None, pl.String).alias(name) for name in blank)
+    return every.select(sorted(every.columns, key=int))
 
 
 def decode(path: str, sheet: str, out: BinaryIO) -> None:
@@ -38,7 +47,8 @@ def decode(path: str, sheet: str, out: BinaryIO) -> None:
         out.write(json.dumps({"sheets": names, "width": None}).encode() + b"\n")
         return
     loaded = book.load_sheet(wanted, header_row=None, skip_rows=0, dtypes="string")
-    table = to_texts(pl.DataFrame(loaded))
+    places = [column.absolute_index for column in loaded.selected_columns]
+    table = to_texts(pl.DataFrame(loaded), places)
     out.write(json.dumps({"sheets": names, "width": table.width}).encode() + b"\n")
     block = io.BytesIO()
     table.write_ipc(block)

@@ -245,12 +245,13 @@ def add_source_keys(
 
 # A line of a bulk file with the action for the next one; it holds nothing of a user.
 _ACTION = r'^\s*\{\s*"(?:index|create|update|delete)"\s*:\s*\{[^{}]*\}\s*\}\s*$'
-_ACTION_STARTS = tuple(f'{{"{name}":'.encode() for name in ("index", "create", "update", "delete"))
+_ACTION_NAMES = tuple(f'"{name}"'.encode() for name in ("index", "create", "update", "delete"))
 
 
 def _drop_actions(rows: pl.DataFrame, block: LineBlock) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the rows without action lines, and the number of these."""
-    if not block.may_be_nested or not any(start in block.data for start in _ACTION_STARTS):
+    # To skip this must not change a line: whatever matches has one of the names.
+    if not block.may_be_nested or not any(name in block.data for name in _ACTION_NAMES):
         return rows, {}
     lines = pl.Series(block.data.decode().removesuffix("\n").split("\n"), dtype=pl.String)
     numbers = lines.str.contains(_ACTION).arg_true() + block.first_line

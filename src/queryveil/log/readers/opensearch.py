@@ -15,15 +15,39 @@ from .jsonl import read_block, read_lines
 from .source import BLOCK, LineBlock, TextFile, repair
 
 _MAX_BYTES = 1 << 30
-_START = re.compile(rb'\s*\{\s*"(_scroll_id|pit_id|took|timed_out)"\s*:')
-# Within a string of JSON the quotation marks would be escaped.
-_HITS = re.compile(rb'(?<!\\)"hits"\s*:\s*\[')
+# The envelope of a response up to the list of its hits. A stored document can have fields of these
+# names too, but it has others before a list of hits: its query, for example.
+_STRING = rb'"(?:[^"\\]|\\.)*+"'
+_PLAIN = rb'[^"{}\[\]]|' + _STRING
+
+
+def _nest(depth: int) -> bytes:
+    """Return the pattern of an object or a list with so many levels within it."""
+    inner = _PLAIN + (b"|" + _nest(depth - 1) if depth else b"")
+    return rb"[{\[](?:" + inner + rb")*+[}\]]"
+
+
+def _members(names: bytes) -> bytes:
+    value = rb"(?:" + _STRING + rb"|[-+.\w]++|" + _nest(4) + rb")"
+    return rb'(?:\s*"(?:' + names + rb')"\s*:\s*' + value + rb"\s*,)"
+
+
+_ENVELOPE = re.compile(
+    rb"\s*\{"
+    + _members(
+        rb"_scroll_id|pit_id|took|timed_out|terminated_early|num_reduce_phases|_shards|_clusters"
+    )
+    + rb'++\s*"hits"\s*:\s*\{'
+    + _members(rb"total|max_score")
+    + rb'*+\s*"hits"\s*:\s*\[',
+    re.DOTALL,
+)
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 
 
 def _is_response(start: bytes) -> bool:
     """Return whether a file is a response, by its envelope: that is not written by a user."""
-    return _START.match(start) is not None and _HITS.search(start) is not None
+    return _ENVELOPE.match(start) is not None
 
 
 def _read_response(file: TextFile, options: ReaderOptions) -> Iterator[RawRows]:
@@ -44,7 +68,7 @@ def _read_response(file: TextFile, options: ReaderOptions) -> Iterator[RawRows]:
 
 def _iter_hits(data: bytes) -> Iterator[bytes]:
     """Yield the objects in the list of hits."""
-    opening = _HITS.search(data)
+    opening = _ENVELOPE.match(data)
     depth, start = 0, 0
     for token in _TOKEN.finditer(data, opening.end() if opening else len(data)):
         sign = token[0]

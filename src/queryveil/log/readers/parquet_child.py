@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from datetime import datetime
 from typing import BinaryIO
 
 import polars as pl
@@ -33,13 +34,24 @@ def as_text(column: str, kind: str) -> pl.Expr:
     """Return the values of a column as texts."""
     value = pl.col(column)
     if kind == "time":
-        return value.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M:%S%.6f")
+        return _time_text(value)
     if kind == "float":
         # Integers with missing values are often stored as 142.0 and NaN.
         return value.fill_nan(None).cast(pl.String).str.strip_suffix(".0")
     return (
         value.map_batches(_decode_bytes, pl.String) if kind == "binary" else value.cast(pl.String)
     )
+
+
+def _time_text(value: pl.Expr) -> pl.Expr:
+    """Return times as texts; NUL, so that the row is rejected, if a time is out of all bounds.
+
+    Polars would end the process at such a time, and the row of one user would stop the run.
+    """
+    moment = value.cast(pl.Datetime("us"), strict=False)
+    fits = moment.is_between(datetime.min, datetime.max)
+    text = pl.when(fits).then(moment).dt.strftime("%Y-%m-%d %H:%M:%S%.6f")
+    return pl.when(value.is_not_null()).then(text.fill_null("\0"))
 
 
 def _decode_bytes(column: pl.Series) -> pl.Series:
