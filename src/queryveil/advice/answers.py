@@ -58,7 +58,7 @@ NEVER = Question(
     "never",
     "What must never happen?",
     {
-        "identify-a-user": "somebody finds the released log of a person they know",
+        "identify-a-user": "a released log can be assigned to one person and to nobody else",
         "reveal-a-rare-query": "a query that only a few users sent is released",
         "link-two-queries": "two real queries are shown to come from the same person",
         "depend-on-one-user": "the release depends noticeably on the log of one person",

@@ -50,7 +50,23 @@ class Evaluation:
 
 
 def evaluate(answers: Answers, observed: Observed | None = None) -> Evaluation:
-    """Return what the table of rules gives for these answers."""
+    """Return what the table of rules gives for these answers.
+
+    What was observed decides about methods that are not private alone: it neither adds nor removes
+    a proposal of a private one, also where more than `MAX_PROPOSALS` rules are left.
+    """
+    unseen = _walk(answers, None)
+    if observed is None:
+        return unseen
+    seen = _walk(answers, observed, len(RULES))
+    private = [chosen for chosen in unseen.proposed if chosen.rule.chosen == "epsilon"]
+    others = [chosen for chosen in seen.proposed if chosen.rule.chosen != "epsilon"]
+    kept = [*private, *others[: MAX_PROPOSALS - len(private)]]
+    proposed = tuple(chosen for chosen in seen.proposed if chosen in kept)
+    return Evaluation(proposed, seen.excluded)
+
+
+def _walk(answers: Answers, observed: Observed | None, most: int = MAX_PROPOSALS) -> Evaluation:
     proposed, excluded = list[Chosen](), list[Exclusion]()
     for rule in applicable_rules(answers):
         outcome = _try(rule, answers, observed)
@@ -59,7 +75,7 @@ def evaluate(answers: Answers, observed: Observed | None = None) -> Evaluation:
         else:
             excluded.append(outcome)
     proposed.sort(key=lambda chosen: chosen.is_little)  # the order of the table otherwise
-    return Evaluation(tuple(proposed[:MAX_PROPOSALS]), tuple(excluded))
+    return Evaluation(tuple(proposed[:most]), tuple(excluded))
 
 
 def applicable_rules(answers: Answers) -> Iterator[Rule]:

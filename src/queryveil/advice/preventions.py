@@ -44,7 +44,7 @@ def _is_private(guarantee: Guarantee) -> bool:
 def _prevents_identification(method: Method) -> str | None:
     guarantee = method.guarantee()
     if _is_private(guarantee):
-        return "every count and row has noise, so that none of them belongs to one person"
+        return "what the release can show about any one person is bounded by the guarantee above"
     if guarantee.model == "k-anonymity" and guarantee.k:
         return explain_k(guarantee.k)
     return None
@@ -61,10 +61,13 @@ def _prevents_rare_queries(method: Method) -> str | None:
 def _describe_selection(method: Method) -> str:
     forecast = method.forecast(1)  # thresholds do not depend on the number of users
     for table in forecast.tables if forecast else ():
-        if table.table == "queries" and table.single_user_probability:
+        if table.table == "queries":
+            probability = table.single_user_probability
+            if not probability:
+                return "only texts of a public list can be released, no matter who sent them"
             return (
                 "a query that only one user sent is released with a probability of at most "
-                f"{explain_probability(table.single_user_probability)}; about "
+                f"{explain_probability(probability)}; about "
                 f"{table.median_release_count:,} users are typical"
             )
     return "released texts are names of concepts, not texts of users"
@@ -75,7 +78,9 @@ def _prevents_linking(method: Method) -> str | None:
     if _is_private(guarantee):
         return "which queries one person sent is covered by epsilon, like everything about them"
     if guarantee.model == "none" and method.params().get("pseudonym_scope") == "none":
-        return "no two rows share a pseudonym"
+        return (
+            "no two rows share a pseudonym; what a reader knows from elsewhere can still join rows"
+        )
     return None
 
 

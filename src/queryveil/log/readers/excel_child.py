@@ -30,10 +30,10 @@ def to_texts(cells: pl.DataFrame, places: Sequence[int]) -> pl.DataFrame:
     """
     cells.columns = [str(place) for place in places]
     texts = pl.all().cast(pl.String).str.replace(r"^1899-12-3[01] ", "")
-    found = cells.select(texts).select(pl.when(pl.all() != "").then(pl.all()))
+    filled = cells.select(texts).select(pl.when(pl.all() != "").then(pl.all()))
     blank = [str(place) for place in range(max(places, default=-1)) if place not in places]
-    every = found.with_columns(pl.lit(None, pl.String).alias(name) for name in blank)
-    return every.select(sorted(every.columns, key=int))
+    every = filled.with_columns(pl.lit(None, pl.String).alias(name) for name in blank)
+    return every.select(str(place) for place in range(every.width))
 
 
 def decode(path: str, sheet: str, out: BinaryIO) -> None:
