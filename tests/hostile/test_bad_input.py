@@ -551,7 +551,7 @@ def test_any_mix_of_rows_adds_up(tmp_path_factory, lines):
         with pytest.raises(InputError, match="no row"):
             read_log(path, max_rejected=1)
         return
-    log = check(read_log(path, max_rejected=1))
+    log = check(read_log(path, may_stop=False))  # all rows may be empty
     assert log.count() == kept
     assert rejected_of(log) == [
         (number, BAD_ROWS[line]) for number, line in enumerate(lines, 2) if line in BAD_ROWS
