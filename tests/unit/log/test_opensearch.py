@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from queryveil.errors import TooManyRejectedError
 from queryveil.log.readers.opensearch import OPENSEARCH
 from queryveil.log.reading import read_log
 from queryveil.testing import ReaderSample, check_reader
@@ -95,3 +96,21 @@ def test_kit():
         }),
     ]  # fmt: skip
     check_reader(OPENSEARCH, samples)
+
+
+@pytest.mark.parametrize("columns", [None, "user=usr.id,query=serch.text"])
+def test_objects_and_wrong_names_are_no_texts(tmp_path, columns):
+    """The object `user` is not the name of a user, and a wrong path gives no empty log."""
+    path = tmp_path / "dump.json"
+    path.write_text(lines(HITS))
+    with pytest.raises(TooManyRejectedError):
+        read_log(path, columns=columns or {})
+
+
+def test_a_query_that_begins_like_an_object_is_a_text(tmp_path):
+    path = tmp_path / "dump.json"
+    entries = [{"user": "7", "query": '{"a": 1}'}, {"user": {"id": 8}, "query": "cats"}]
+    path.write_text(lines(entries))
+    log = read_log(path, max_rejected=1)
+    assert [row[:2] for row in rows_of(log)] == [("7", '{"a": 1}')]
+    assert log.accounting.rejected == {"no user": 1}

@@ -531,7 +531,10 @@ def test_nested_names(tmp_path):
 
 def test_nested_and_not_of_the_same_name(tmp_path):
     text = '{"a": {"b": "cats"}, "u": "7"}\n'
-    log = read_log(write(tmp_path / "log.jsonl", text), columns={"user": "a", "query": "a.b"})
+    columns = {"user": "a", "query": "a.b"}
+    log = read_log(write(tmp_path / "log.jsonl", text), columns=columns, max_rejected=1)
+    assert log.accounting.rejected == {"no user": 1}  # an object is no name
+    log = read_log(tmp_path / "log.jsonl", columns=columns | {"user": "u"})
     assert [row[1] for row in rows_of(log)] == ["cats"]
 
 

@@ -25,6 +25,7 @@ from .columns import match_keys
 from .source import LineBlock, TextFile
 
 _NO_OBJECT = "not a JSON object"
+_NO_KEY = "none of the wanted keys"
 _START = 4096  # bytes at the start of a block, whose keys probably are those of all objects
 
 
@@ -36,10 +37,18 @@ def parse_objects(block: LineBlock, names: dict[str, str]) -> pl.DataFrame:
     that the result for a line does not depend on the others of its block.
     """
     table = _fast(block.data, names) if _has_one_per_line(block) else None
+    if table is not None and block.may_be_nested and _may_have_objects(table):
+        table = None
     if table is not None and table.height == block.lines():
         numbers = pl.int_range(block.first_line, block.first_line + table.height, eager=True)
         return _reject_nul(table.with_columns(numbers.alias("line")), block)
     return _reject_nul(_parse_lines(block, names), block)
+
+
+def _may_have_objects(table: pl.DataFrame) -> bool:
+    """Return whether a value may be an object, which Polars reads as its JSON text."""
+    texts = pl.exclude("line", "fault")
+    return bool(table.select(pl.any_horizontal(texts.str.starts_with("{").any())).item())
 
 
 def _has_one_per_line(block: LineBlock) -> bool:
@@ -63,7 +72,7 @@ def _parse_lines(block: LineBlock, names: dict[str, str]) -> pl.DataFrame:
         if value is None:
             bad.append(number)
         else:
-            is_regular = not constants and _has_structure(value, nested)
+            is_regular = not constants and _has_structure(value, nested, names)
             (regular if is_regular else odd).append((number, line))
     tables = [*_parse_halves(regular, names), _slow(odd, names)]
     faults = pl.DataFrame({"line": bad}, schema={"line": pl.Int64})
@@ -71,9 +80,12 @@ def _parse_lines(block: LineBlock, names: dict[str, str]) -> pl.DataFrame:
     return pl.concat(tables, how="diagonal").sort("line").select(*names, "line", "fault")
 
 
-def _has_structure(value: Json, nested: set[str]) -> bool:
-    """Return whether there are objects, or nothing, where Polars expects objects."""
-    return all(isinstance(_get_value(value, path), (dict, NoneType)) for path in nested)
+def _has_structure(value: Json, nested: set[str], names: Mapping[str, str]) -> bool:
+    """Return whether there are objects, or nothing, exactly where Polars expects objects."""
+    has_objects = all(isinstance(_get_value(value, path), (dict, NoneType)) for path in nested)
+    return has_objects and not any(
+        isinstance(_get_value(value, path), dict) for path in names.values()
+    )
 
 
 def _parse_halves(lines: list[tuple[int, bytes]], names: dict[str, str]) -> Iterator[pl.DataFrame]:
@@ -191,8 +203,13 @@ def _get_value(container: Json, path: str) -> Json:
 
 
 def _to_text(container: Json, path: str) -> str | None:
-    """Format a value as Polars does: a user must have one name, whichever parser is used."""
+    """Format a value as Polars does: a user must have one name, whichever parser is used.
+
+    An object is no text: what it holds is named by a longer path, such as `user.id`.
+    """
     value = _get_value(container, path)
+    if isinstance(value, dict):
+        return None
     if isinstance(value, str):
         return _SURROGATES.sub("\0", value)
     if isinstance(value, float):
@@ -261,12 +278,19 @@ def _drop_actions(rows: pl.DataFrame, block: LineBlock) -> tuple[pl.DataFrame, d
     )
 
 
+def _reject_unknown(rows: pl.DataFrame) -> pl.DataFrame:
+    """Reject objects without any of the wanted keys: as blank lines nobody would notice them."""
+    is_unknown = pl.all_horizontal(pl.exclude("line", "fault").is_null())
+    fault = pl.coalesce("fault", pl.when(is_unknown).then(pl.lit(_NO_KEY)))
+    return rows.with_columns(fault=fault)
+
+
 def read_block(file: TextFile, block: LineBlock, options: ReaderOptions) -> RawRows:
     """Read a block of lines, each with an object."""
     keys = _filter_keys(block, match_keys(options.columns), options.columns)
     keys = add_source_keys(block, keys)
     rows = align_columns(coalesced(parse_objects(block, places_of(keys)), keys))
-    rows, dropped = _drop_actions(attach_faults(rows, block), block)
+    rows, dropped = _drop_actions(attach_faults(_reject_unknown(rows), block), block)
     # There is no header: only the data owner's mapping can state that rows have times.
     needs_time = "time" in options.columns
     return RawRows(str(file.path), rows, None, True, dropped, options.columns, needs_time)
