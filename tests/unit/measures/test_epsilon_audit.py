@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from math import comb, exp, log
 from pathlib import Path
@@ -293,15 +292,6 @@ def test_rules_guess_what_they_say() -> None:
     (_, found), backwards = fit_rule(table, coins, 0.0), fit_rule(table, ~coins, 0.0)[1]
     assert (found.threshold, found.right(table, coins)) == (3.5, 8)
     assert (backwards.sign, backwards.right(table, ~coins)) == (-1, 8)
-
-
-def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(UsageError, match="needs scipy"):
-        epsilon_lower_bound(9, 10, 10)
 
 
 CASES = [

@@ -11,9 +11,6 @@ from fold_logs import table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.core.extras import import_extra
-from queryveil.errors import UsageError
-from queryveil.measures._shared import rankings as rank_metrics
 from queryveil.measures._shared.counts import LogStatistics
 from queryveil.measures._shared.rankings import (
     METRICS,
@@ -180,14 +177,3 @@ def test_the_t_test_without_spread() -> None:
     assert (same.p_value, same.significant) == (1.0, False)
     assert (lost.p_value, lost.significant, lost.difference_low) == (0.0, True, -1.0)
     assert paired_t_test(np.zeros(1), np.ones(1)) == PairedTest()
-
-
-def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match=r"needs nosuch.*queryveil\[measures\]"):
-        import_extra("nosuch.part", "this")
-    monkeypatch.setitem(__import__("sys").modules, "ir_measures", None)
-    with pytest.raises(UsageError, match="evaluating rankings needs ir_measures"):
-        rank_metrics.evaluate_rankings(
-            pl.DataFrame({"topic": [1], "url": ["x"]}),
-            pl.DataFrame({"topic": [1], "url": ["x"], "place": [1]}),
-        )

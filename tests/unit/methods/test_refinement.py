@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import importlib
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -141,18 +138,3 @@ def test_what_is_refused() -> None:
         refine_groups(clustered(4), np.array([0, 0, 0, 1], np.int32), 2)
     with pytest.raises(UsageError, match="a row and a column for each of 4"):
         refine_groups(clustered(5), np.array([0, 0, 1, 1], np.int32), 2)
-
-
-def test_without_rustworkx(monkeypatch) -> None:
-    real = importlib.import_module
-
-    def missing(name: str, *rest: str) -> object:
-        if name == "rustworkx":
-            raise builtins.ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(module.importlib, "import_module", missing)
-    matrix = clustered(8)
-    with pytest.raises(UsageError, match=r"pip install 'queryveil\[refine\]'"):
-        refine_groups(matrix, mdav(matrix, 2), 2)
-    refine_groups(matrix, mdav(matrix, 3), 3)

@@ -131,12 +131,6 @@ def test_a_rule_alone_is_never_said_to_be_fit(log: str, cli) -> None:
     assert (card["standing"], card["release_grade"]) == ("rule-only", True)
 
 
-def test_the_demo_says_what_its_rule_is_worth(tmp_path: Path, cli) -> None:
-    ran = cli("demo", "--out", str(tmp_path / "demo"))
-    assert "may be published" not in ran.out
-    assert "a rule only" in ran.out
-
-
 def test_a_formal_guarantee_is_told_with_its_numbers(log: str, cli) -> None:
     ran = cli("anonymize", log, "--method", "semantic-microaggregation", "--k", "4",
               "--no-include-clicks", "--out", "out")  # fmt: skip
