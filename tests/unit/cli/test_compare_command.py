@@ -40,7 +40,7 @@ def test_compare(cli, log: str, tmp_path: Path) -> None:
         "owner of the log",
     ):
         assert text in ran.out
-    assert (tmp_path / "out" / "report.html").read_text().count('<figure') == 2
+    assert (tmp_path / "out" / "report.html").read_text().count('<svg class="qv-chart"') == 2
 
 
 def test_json(cli, log: str) -> None:
