@@ -60,7 +60,10 @@ _REJECT_HINTS = {
     "not a date": 'set the format of times: `time_format="%d/%m/%Y %H:%M"`, or '
     '`time_format="%m/%d/%Y %H:%M"` if months come first; dates with slashes need it. If date and '
     'time are two columns: `columns="time=date+time"`.',
-    "no user": 'name the columns: `columns="user=...,query=...,time=..."`',
+    "no user": 'name the columns: `columns="user=...,query=...,time=..."`; in JSON a dot leads '
+    "into an object: user=user.id.",
+    "none of the wanted keys": 'name the keys: `columns="user=...,query=...,time=..."`; a dot '
+    "leads into an object: user=user.id.",
     "click without its query": "name the file of queries too: ubi_queries.jsonl ubi_events.jsonl.",
     "no time": "is this the right `format` and `delimiter`?",
     "too many columns": "is this the right `format` and `delimiter`?",
