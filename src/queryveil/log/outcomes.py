@@ -62,8 +62,6 @@ _REJECT_HINTS = {
     'time are two columns: `columns="time=date+time"`.',
     "no user": 'name the columns: `columns="user=...,query=...,time=..."`; in JSON a dot leads '
     "into an object: user=user.id.",
-    "none of the wanted keys": 'name the keys: `columns="user=...,query=...,time=..."`; a dot '
-    "leads into an object: user=user.id.",
     "click without its query": "name the file of queries too: ubi_queries.jsonl ubi_events.jsonl.",
     "no time": "is this the right `format` and `delimiter`?",
     "too many columns": "is this the right `format` and `delimiter`?",

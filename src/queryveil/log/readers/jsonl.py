@@ -25,7 +25,6 @@ from .columns import match_keys
 from .source import LineBlock, TextFile
 
 _NO_OBJECT = "not a JSON object"
-_NO_KEY = "none of the wanted keys"
 _START = 4096  # bytes at the start of a block, whose keys probably are those of all objects
 
 
@@ -278,19 +277,12 @@ def _drop_actions(rows: pl.DataFrame, block: LineBlock) -> tuple[pl.DataFrame, d
     )
 
 
-def _reject_unknown(rows: pl.DataFrame) -> pl.DataFrame:
-    """Reject objects without any of the wanted keys: as blank lines nobody would notice them."""
-    is_unknown = pl.all_horizontal(pl.exclude("line", "fault").is_null())
-    fault = pl.coalesce("fault", pl.when(is_unknown).then(pl.lit(_NO_KEY)))
-    return rows.with_columns(fault=fault)
-
-
 def read_block(file: TextFile, block: LineBlock, options: ReaderOptions) -> RawRows:
     """Read a block of lines, each with an object."""
     keys = _filter_keys(block, match_keys(options.columns), options.columns)
     keys = add_source_keys(block, keys)
     rows = align_columns(coalesced(parse_objects(block, places_of(keys)), keys))
-    rows, dropped = _drop_actions(attach_faults(_reject_unknown(rows), block), block)
+    rows, dropped = _drop_actions(attach_faults(rows, block), block)
     # There is no header: only the data owner's mapping can state that rows have times.
     needs_time = "time" in options.columns
     return RawRows(str(file.path), rows, None, True, dropped, options.columns, needs_time)
