@@ -43,8 +43,11 @@ def _linked(spec: str, result: MeasureResult) -> Iterable[RiskFigure]:
 
 
 def _partly_known(spec: str, result: MeasureResult) -> Iterable[RiskFigure]:
-    meaning = f"are linked to their released log: {result.summary}"
     tries = result.counts.get("tries", 0)
+    # The summary has a mean over tries, such as 1.6, where the figure has 2 people.
+    is_whole = f"{(result.value or 0.0) / 100 * tries:.1f}".endswith(".0")
+    rounded = "" if is_whole else ", rounded"
+    meaning = f"are linked to their released log{rounded}: {result.summary}"
     yield people_figure(
         (result.value or 0.0) / 100, tries, "target users", meaning, _source(result), spec
     )
