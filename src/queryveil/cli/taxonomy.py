@@ -85,7 +85,7 @@ def print_taxonomy(console: Console, title: str, statistics: TaxonomyStatistics)
         table.add_row(f"  {name}", f"{value:,}")
     console.print(table)
     shown = statistics.branches[:12]
-    names = ", ".join(f"{sanitize(branch.name)} ({branch.concepts:,})" for branch in shown)
+    names = ", ".join(f"{sanitize(branch.concept)} ({branch.concepts:,})" for branch in shown)
     more = len(statistics.branches) - len(shown)
     console.print(f"  branches: {names}{f' and {more} more' if more > 0 else ''}")
 
@@ -119,7 +119,7 @@ def print_check(console: Console, report: TaxonomyReport) -> None:
     """Print the outcome of each check."""
     for check in report.findings:
         sign = "[green]✓[/]" if check.holds else "[bold red]✗[/]"
-        console.print(f"{sign} {sanitize(check.message)}", soft_wrap=True)
+        console.print(f"{sign} {check.check}: {sanitize(check.message)}", soft_wrap=True)
 
 
 def print_mapping(console: Console, explanation: QueryExplanation) -> None:
@@ -168,7 +168,9 @@ def import_(
     screen: Terminal,
     options: dict[str, str | bool | None],
     kind: Annotated[str, typer.Argument(help=f"{', '.join(TAXONOMY_LOADERS)}.")],
-    files: Annotated[list[Path], typer.Argument(help="For odp: structure, then content.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Files of that kind; for odp: structure, then content.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write, as shop.qvt.")],
     repair: Annotated[bool, typer.Option(help="Repair defects, and count them.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
@@ -231,7 +233,9 @@ def check(screen: Terminal, taxonomy: Name = "wordnet") -> None:
     result = workflows.check_taxonomy_file(taxonomy)
     screen.result(result, lambda console: print_check(console, result))
     if not result:
-        failures = "; ".join(check.message for check in result.findings if not check.holds)
+        failures = "; ".join(
+            f"{check.check}: {check.message}" for check in result.findings if not check.holds
+        )
         raise VerificationError(f"this taxonomy is not sound: {failures}", where=taxonomy)
 
 

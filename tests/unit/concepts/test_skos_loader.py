@@ -184,8 +184,34 @@ def test_labels_of_a_language(tmp_path, language, expected):
 
 def test_any_language_rather_than_none(tmp_path):
     text = ":a s:prefLabel 'manche'@pt, 'Schlauch'@de ; s:altLabel 'pipe'@en ."
-    assert load(tmp_path, text, language="fr").labels_of(0) == ["Schlauch"]
-    assert load(tmp_path, text).labels_of(0) == ["Schlauch", "pipe"]
+    assert load(tmp_path, text, language="en").labels_of(0) == ["Schlauch", "pipe"]
+
+
+def test_a_language_that_no_label_has(tmp_path):
+    text = ":a s:prefLabel 'Heim'@de ; s:altLabel 'Haus'@de, 'casa'@pt ."
+    with pytest.raises(FormatError, match='no label has the language "german"') as caught:
+        load(tmp_path, text, language="german")
+    assert caught.value.hint == "languages of its labels: de, pt"
+    assert load(tmp_path, ":a s:prefLabel 'Heim' .", language="fr").labels_of(0) == ["Heim"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "labels"),
+    [
+        # The further labels of a German thesaurus were left out, and its words tagged as English.
+        (":a s:prefLabel 'Moos'@de ; s:altLabel 'Moose'@de .", "german", ["Moos", "Moose"]),
+        (
+            ":a s:prefLabel 'Moos'@de-AT, 'moss'@en . :b s:prefLabel 'Baum'@de ; s:broader :a .",
+            "german",
+            ["Moos"],
+        ),
+        (":a s:prefLabel 'Moos'@de, 'moss'@en ; s:altLabel 'Moose'@de .", "english", ["moss"]),
+        (":a s:prefLabel 'moss' ; s:altLabel 'Moos'@de .", "english", ["moss"]),
+    ],
+)
+def test_the_language_of_most_concepts(tmp_path, text, language, labels):
+    taxonomy = load(tmp_path, text, language="")
+    assert (taxonomy.language, taxonomy.labels_of(0)) == (language, labels)
 
 
 def test_the_language_is_kept(tmp_path):

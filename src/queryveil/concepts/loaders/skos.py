@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,24 +49,38 @@ _FORMATS = {
     ".jsonld": "JSON_LD", ".json": "JSON_LD", ".nq": "N_QUADS", ".trig": "TRIG",
 }  # fmt: skip
 _LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian"}
+_DEFAULT_LANGUAGE = "en"
+_MAX_LANGUAGES = 8  # that a message lists
 _CHUNK = 1 << 20
 
 
 def import_skos(
-    path: Path, repairs: RepairLog, *, language: str = "en", progress: Progress | None = None
+    path: Path, repairs: RepairLog, *, language: str = "", progress: Progress | None = None
 ) -> Taxonomy:
     """Read a vocabulary in Turtle, N-Triples, RDF/XML or JSON-LD, plain, `.gz` or `.zst`.
 
-    Requires the extra `rdf`. The title of a concept is its preferred label in `language`, or else
-    one without a language, or else one in any language. If the file has a scheme, top concepts or
-    classes, an artificial root is added, which does not count as a concept. RDF has no lines: a
-    fault names the concept instead.
+    The title of a concept is its preferred label in `language`, or else one without a language, or
+    else one in any language. If no language is named, it is the one in which most concepts have a
+    title, and English if several have as many. If the file has a scheme, top concepts or classes,
+    an artificial root is added, which does not count as a concept. RDF has no lines: a fault names
+    the concept instead.
     """
+    return _load_skos(path, repairs, language, progress).taxonomy
+
+
+def _load_skos(
+    path: Path, repairs: RepairLog, language: str, progress: Progress | None
+) -> LoadedTaxonomy:
     graph = _Graph()
     with (progress or NoProgress()).stage("reading triples", file_size(path)) as advance:
         for triple in _iter_triples(TextFile(path, advance=advance)):
             graph.add(*triple)
-    return graph.finish(TaxonomyBuilder(title_from_path(path)), language.lower(), repairs)
+    members = graph.list_concepts()
+    labels = [graph.labels.get(node, []) for node in members]
+    read = language.strip().lower() or _choose_language(labels)
+    _check_language(labels, read, repairs)
+    taxonomy = graph.finish(TaxonomyBuilder(title_from_path(path)), members, read, repairs)
+    return LoadedTaxonomy(taxonomy, counts=_count_languages(labels, read))
 
 
 # --- the graph -----------------------------------------------------------------------------------
@@ -146,27 +161,86 @@ class _Graph:
 
     # -- to a taxonomy --------------------------------------------------------------------------
 
-    def finish(self, draft: TaxonomyBuilder, language: str, repairs: RepairLog) -> Taxonomy:
-        """Build the taxonomy."""
-        draft.language = _LANGUAGES.get(language.split("-", maxsplit=1)[0], language)
+    def list_concepts(self) -> list[str]:
+        """Return the nodes that are concepts, after the labels that are nodes got their text."""
         for subject, kind, node in self.distant:
             if node in self.forms:
                 self.labels.setdefault(subject, []).append((kind, *self.forms[node]))
-        edges = self.edges["direct"] or self.edges["transitive"]
-        members = self.concepts.union(*edges) - self.others - _EVERYTHING
+        members = self.concepts.union(*self._all_edges()) - self.others - _EVERYTHING
+        return [
+            node
+            for node in self.nodes
+            if node in members and (node in self.described or node in self.labels)
+        ]
+
+    def finish(
+        self, draft: TaxonomyBuilder, members: list[str], language: str, repairs: RepairLog
+    ) -> Taxonomy:
+        """Build the taxonomy."""
+        draft.language = _LANGUAGES.get(_base_language(language), language)
         indices: dict[str, int] = {}
-        for node in self.nodes:
-            if node in members and (node in self.described or node in self.labels):
-                indices[node] = draft.add(node, 0)
-                for text in _select_labels(self.labels.get(node, []), language):
-                    label = normalize_text(text.replace("_", " "), None, repairs)
-                    if label:
-                        draft.label(indices[node], label)
-        orphans = _add_edges(draft, edges, indices, repairs)
+        for node in members:
+            indices[node] = draft.add(node, 0)
+            for text in _select_labels(self.labels.get(node, []), language):
+                label = normalize_text(text.replace("_", " "), None, repairs)
+                if label:
+                    draft.label(indices[node], label)
+        orphans = _add_edges(draft, self._all_edges(), indices, repairs)
         if self.has_top and indices:
             draft.top = draft.add("", 0)
         attach_orphans(draft, orphans)
         return draft.build(repairs)
+
+    def _all_edges(self) -> list[tuple[str, str]]:
+        return self.edges["direct"] or self.edges["transitive"]
+
+
+# --- languages -----------------------------------------------------------------------------------
+
+
+def _base_language(tag: str) -> str:
+    """Return the language of a tag without its region: `de` of `de-at`."""
+    return tag.split("-", maxsplit=1)[0]
+
+
+def _choose_language(labels: Iterable[Sequence[_Label]]) -> str:
+    """Return the language in which most concepts have a title; a title without one is English."""
+    titles = Counter(
+        tag
+        for own in labels
+        for tag in {_base_language(tag) or _DEFAULT_LANGUAGE for kind, tag, _ in own if kind <= 1}
+    )
+    return min(
+        titles,
+        key=lambda tag: (-titles[tag], tag != _DEFAULT_LANGUAGE, tag),
+        default=_DEFAULT_LANGUAGE,
+    )
+
+
+def _check_language(labels: Iterable[Sequence[_Label]], language: str, repairs: RepairLog) -> None:
+    """Raise FormatError if there are labels, but none in the language."""
+    tags = Counter(tag for own in labels for _, tag, _ in own)
+    if tags and not any(_rank_language(tag, language) < 3 for tag in tags):
+        common = [tag for tag, _ in tags.most_common(_MAX_LANGUAGES)]
+        raise FormatError(
+            f'no label has the language "{language}"',
+            where=repairs.where,
+            hint=f"languages of its labels: {', '.join(common)}",
+        )
+
+
+def _count_languages(labels: Iterable[Sequence[_Label]], language: str) -> dict[str, int]:
+    """Return the numbers of labels of other languages, if the file has some."""
+    others = Counter(
+        _base_language(tag)
+        for own in labels
+        for _, tag, _ in own
+        if _rank_language(tag, language) >= 3
+    )
+    if not others:
+        return {}
+    common = ", ".join(tag for tag, _ in others.most_common(_MAX_LANGUAGES))
+    return {f"labels in other languages than {language}: {common}": others.total()}
 
 
 def _add_edges(
@@ -295,9 +369,7 @@ class _ByteStream:
 def _load(
     files: Sequence[Path], repairs: RepairLog, progress: Progress, *, label_language: str
 ) -> LoadedTaxonomy:
-    return LoadedTaxonomy(
-        import_skos(files[0], repairs, language=label_language, progress=progress)
-    )
+    return _load_skos(files[0], repairs, label_language, progress)
 
 
 SKOS = TaxonomyLoader(
@@ -305,5 +377,5 @@ SKOS = TaxonomyLoader(
     "SKOS or RDF: Turtle, N-Triples, RDF/XML, JSON-LD",
     tuple(_FORMATS),
     _load,
-    (LoaderOption("label_language", "en", "language of the labels"),),
+    (LoaderOption("label_language", "", "language of the labels, as de; else the most frequent"),),
 )
