@@ -77,6 +77,9 @@ def test_a_header_that_is_not_utf_8(tmp_path):
         "klantnummer;zoekterm;tijdstip",
         "User ID;Search Term;Created-At",
         "client;recherche;horodatage",
+        "Kunden-Nr.;Suchbegriff;Datum:",
+        "Kd.-Nr.;Suchwort;Zeitpunkt",
+        "Leser;Suche;Zeit",
     ],
 )
 def test_usual_names_of_several_languages(tmp_path, header):
@@ -188,3 +191,19 @@ def test_rank_0_of_aol_keeps_the_query_and_drops_the_click(tmp_path):
     other = tmp_path / "log.csv"  # where ranks may count from 0, and all would be wrong
     other.write_text("user,query,rank\n7,cats,0\n")
     assert read_log(other, max_rejected=1).accounting.rejected == {"rank below 1": 1}
+
+
+def test_the_hint_names_what_is_missing_in_a_header(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("Konto;Suchbegriff;Datum\n7;cats;18.11.2026\n")
+    with pytest.raises(ColumnError) as caught:
+        read_log(path)
+    assert caught.value.hint == (
+        'name it as the first line does: `columns="user=..."` '
+        "(the first line has 3 columns, known are: suchbegriff, datum)"
+    )
+    with pytest.raises(ColumnError) as caught:
+        read_log(path, columns={"user": "konto"})
+    assert "as the first line does" in caught.value.hint
+    assert "Konto" not in caught.value.hint
+    assert rows_of(read_log(path, columns={"user": "Konto"}))[0][:2] == ("7", "cats")

@@ -30,6 +30,7 @@ _HEADER_NAMES = {
         *("username", "customer", "customer_id", "visitor", "client"),
         *("nutzer", "nutzer_id", "nutzerid", "benutzer", "benutzer_id", "benutzername", "kunde"),
         *("kundennummer", "kunden_nr", "kundennr", "kunden_id", "kundenid", "besucher"),
+        *("kunden_nummer", "kd_nr", "kdnr", "leser", "leser_nr", "lesernr", "lesernummer"),
         *("usuario", "id_usuario", "usuario_id", "cliente", "id_cliente", "usuário", "utilizador"),
         *("utilisateur", "id_utilisateur", "id_client", "visiteur", "utente", "id_utente"),
         *("gebruiker", "gebruiker_id", "klant", "klantnummer", "bezoeker"),
@@ -160,11 +161,11 @@ def match_columns(
         chosen.pop("user")
     for name, column in chosen.items():
         if column not in names:
-            suggestion = f"{did_you_mean(column, names)} " if shown else ""
+            spelling = did_you_mean(column, names) if shown else "write it as the first line does"
             raise ColumnError(
                 f'there is no column "{column}" for {"time" if name == CLOCK else name}',
                 where=where,
-                hint=f"{suggestion}({_describe_columns(names, shown)})",
+                hint=f"{spelling} ({_describe_columns(names, shown)})",
             )
     mapping = _usual_columns(names, chosen) | chosen
     if "user" not in required:
@@ -174,7 +175,7 @@ def match_columns(
             raise ColumnError(
                 f"no column is known as the {name}",
                 where=where,
-                hint=_suggest_mapping(names, required, shown, delimiter),
+                hint=_suggest_mapping(names, mapping, required, shown, delimiter),
             )
     return mapping
 
@@ -208,12 +209,16 @@ def _usual_columns(names: list[str], chosen: Mapping[str, str]) -> dict[str, str
 
 
 def _key(cell: str) -> str:
-    """Return a name as it is looked up: `Search Term` is `search_term`."""
-    return re.sub(r"[\s-]+", "_", cell.strip().lower())
+    """Return a name as it is looked up: `Search Term` is `search_term`, `Kd.-Nr.` is `kd_nr`."""
+    return re.sub(r"\.?[\s-]+", "_", cell.strip().lower().rstrip(".:"))
 
 
 def _suggest_mapping(
-    names: list[str], required: tuple[str, ...], shown: bool, delimiter: str | None
+    names: list[str],
+    mapping: Mapping[str, str],
+    required: tuple[str, ...],
+    shown: bool,
+    delimiter: str | None,
 ) -> str:
     """Return the options to copy, by name and, if there may be no header, by number."""
     if any("\ufffd" in name for name in names):
@@ -222,10 +227,14 @@ def _suggest_mapping(
     if len(names) < len(required) and not shown:
         return f"is this the right `format` and `delimiter`? ({described})"
     ours = [*required, "time"]
+    if is_header(names):
+        missing = ",".join(f"{name}=..." for name in ours if name not in mapping)
+        return f'name it as the first line does: `columns="{missing}"` ({described})'
     by_name = ",".join(f"{name}=..." for name in ours)
     numbers = ",".join(f"{name}={at}" for at, name in enumerate(ours[: len(names)], 1))
     by_number = f'; if it is no header but a row, by number: `columns="{numbers}"`'
     by_number += f' `delimiter="{delimiter}"`' if delimiter else ""
+    by_number += "; if it is a title, delete the lines above the header"
     return f'name the columns: `columns="{by_name}"` ({described}){"" if shown else by_number}'
 
 
@@ -234,7 +243,7 @@ def _describe_columns(names: list[str], shown: bool) -> str:
     if shown:
         return f"columns here: {', '.join(names)}"
     known = [cell.strip().lower() for cell in names if _key(cell) in _WORDS]
-    usual = f", of the usual names {', '.join(known)}" if len(known) > 1 else ""
+    usual = f", known are: {', '.join(known)}" if len(known) > 1 else ""
     plural = "" if len(names) == 1 else "s"
     return f"the first line has {len(names):,} column{plural}{usual}"
 
