@@ -34,9 +34,14 @@ def _lines(advice: Advice) -> Iterator[str]:
         yield ""
         yield from _describe_proposal(number, proposal)
     yield from _describe_ranges(advice)
-    yield from _describe_list("Not proposed", [f"{e.method}: {e.because}" for e in advice.excluded])
+    yield from _describe_list("Not proposed", _list_excluded(advice))
     yield from _describe_list("What you can do instead", advice.instead)
     yield from _describe_list("Note", advice.warnings)
+
+
+def _list_excluded(advice: Advice) -> list[str]:
+    """Return what is not proposed and why; two settings of a method may have the same reason."""
+    return list(dict.fromkeys(f"{entry.method}: {entry.because}" for entry in advice.excluded))
 
 
 def _describe_answers(answers: Answers) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from ..advice.advising import give_advice
 from ..advice.answers import (
     ASSUMED_LANGUAGE,
     LANGUAGE_QUESTION,
+    MAX_USERS,
     NEVER,
     NEVERS,
     PURPOSE,
@@ -176,7 +178,7 @@ def _ask_missing(screen: Terminal, asked: Asked) -> Asked:
     return Asked(
         recipient=recipient,
         purpose=asked.purpose or _ask(screen, PURPOSE),
-        users=asked.users or typer.prompt(USERS_QUESTION, type=int, err=True),
+        users=asked.users or typer.prompt(USERS_QUESTION, value_proc=_parse_number, err=True),
         language=asked.language
         or typer.prompt(LANGUAGE_QUESTION, default=ASSUMED_LANGUAGE, err=True),
         never=asked.never or _ask(screen, NEVER, ",".join(assumed_never(recipient))),
@@ -184,14 +186,17 @@ def _ask_missing(screen: Terminal, asked: Asked) -> Asked:
 
 
 def _ask(screen: Terminal, question: Question, default: str | None = None) -> str:
-    """Ask a question until the answer is one of its choices."""
+    """Ask a question until the answer is one of its choices, by its name or its number."""
     screen.err.print(f"\n[bold]{question.text}[/]")
-    for name, text in question.choices.items():
-        screen.err.print(f"  {name}: {text}", soft_wrap=True)
+    for number, (name, text) in enumerate(question.choices.items(), 1):
+        screen.err.print(f"  {number}. {name}: {text}", soft_wrap=True, highlight=False)
+    if question is NEVER:
+        screen.err.print("  Several are possible, with commas.")
     while True:
-        answer: str = typer.prompt(
+        typed = typer.prompt(
             question.name, default=default or next(iter(question.choices)), err=True
         )
+        answer = _replace_numbers(question, typed)
         try:
             if question is NEVER:
                 parse_never(answer)
@@ -201,6 +206,23 @@ def _ask(screen: Terminal, question: Question, default: str | None = None) -> st
             screen.err.print(sanitize(name_options(str(error))), soft_wrap=True)
             continue
         return answer
+
+
+def _replace_numbers(question: Question, answer: str) -> str:
+    """Return an answer with the names of choices in place of their numbers in the list."""
+    names = {str(number): name for number, name in enumerate(question.choices, 1)}
+    return ",".join(names.get(part.strip(), part) for part in answer.split(","))
+
+
+def _parse_number(text: str) -> int:
+    """Return a number of users as people write it: `2000`, `2.000`, `2,000`, `about 2 000`."""
+    digits = re.fullmatch(
+        r"(?:about|ca\.?|circa|~)?\s*(\d+|\d{1,3}(?:[.,' ]\d{3})+)", text.strip().lower()
+    )
+    number = int(re.sub(r"\D", "", digits[1])) if digits else 0
+    if not 1 <= number <= MAX_USERS:
+        raise typer.BadParameter("a whole number is needed, such as 2000; a rough one is enough")
+    return number
 
 
 def _ask_look(screen: Terminal) -> bool:
