@@ -70,7 +70,8 @@ def _read_tables(path: Path) -> dict[str, dict[str, Json]]:
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"this is not valid TOML ({error})", where=path) from error
+        hint = 'texts stand between quotation marks, as in encoding = "cp1252"'
+        raise InputError(f"this is not valid TOML ({error})", where=path, hint=hint) from error
     for name, table in tables.items():
         if not isinstance(table, dict):
             message = f'"{name}" is outside a table'

@@ -296,7 +296,8 @@ class MethodArguments:
     def make(self) -> Method:
         """Return the method; raise an error if none is named."""
         if self.values["method"] is None:
-            raise UsageError("no method is named: --method is missing", hint="queryveil methods")
+            hint = "`queryveil advise` recommends one, `queryveil methods` lists all"
+            raise UsageError("no method is named: --method is missing", hint=hint)
         return _build_method(dict(self.values), self.typed)
 
     def typed_options(self) -> list[str]:

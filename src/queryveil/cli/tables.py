@@ -13,10 +13,12 @@ from ..release.cards import PrivateCard, PublicCard
 from ..release.explanations import explain_guarantee
 from ..release.guarantee import Guarantee, Level, Standing, summarize_standing
 from ..release.risk_figures import RiskFigure, collect_figures
+from ..release.signing import UNSIGNED
 from ..release.verdict import Verdict, color_of, judge
 from ..workflows.expected_yield import HANDFUL
 from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
 from ..workflows.planning import Plan
+from ..workflows.regrouping import GROUPS_KEPT_NOTE
 from ..workflows.verification import VerificationReport
 from .messages import name_options
 from .terminal import sanitize
@@ -81,7 +83,8 @@ def _print_size(console: Console, profile: LogProfile) -> None:
 
 
 def _print_topics(console: Console, topics: TopicSummary) -> None:
-    table = _grid(f"What it is about (by {sanitize(topics.taxonomy)})")
+    words = ", English words only" if topics.taxonomy == "wordnet" else ""
+    table = _grid(f"What it is about (by {sanitize(topics.taxonomy)}{words})")
     for fraction, of in (
         (topics.queries_with_concept_fraction, "of the distinct queries"),
         (topics.rows_with_concept_fraction, "of the rows"),
@@ -201,6 +204,8 @@ def _draw_remarks(console: Console, card: PublicCard) -> None:
         console.print(f"[yellow]Note:[/] {sanitize(note)}")
         if note == OTHER_GROUPS_NOTE:
             hint = "keep the groups of the earlier release: --groups-of DIR"
+            if GROUPS_KEPT_NOTE in card.notes:
+                hint = "there is a third release with other groups, see `queryveil ledger show LOG`"
             console.print(f"[bold]Hint:[/] {hint}")
     for warning in card.warnings:
         console.print(f"[yellow]Warning:[/] {sanitize(warning)}")
@@ -342,7 +347,8 @@ def print_verification(
     console.print(_summarize_verification(report), soft_wrap=True)
     for finding in report.findings:
         if with_all or not finding.holds or finding.check in _ALWAYS_SHOWN:
-            console.print(f"{_SIGNS[finding.holds]} {sanitize(finding.message)}", soft_wrap=True)
+            sign = "•" if finding.message == UNSIGNED else _SIGNS[finding.holds]
+            console.print(f"{sign} {sanitize(finding.message)}", soft_wrap=True)
     passed = len(report.messages(True))
     more = "" if with_all else " (--all lists them)"
     console.print(f"{passed:,} of {len(report.findings):,} checks passed{more}.")

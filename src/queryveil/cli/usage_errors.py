@@ -37,8 +37,10 @@ def explain_usage(error: Any, ctx: Any, words: Sequence[str]) -> UsageError:
     if kind == "NoSuchOption":
         return _unknown_option(error.option_name, ctx)
     if kind == "MissingParameter" and parameter is not None:
-        name = _name(parameter)
-        return UsageError(f"{name} is missing", hint=f"{_help_of(parameter) or see}")
+        name, metavar = _name(parameter), parameter.metavar
+        example = f": {name} {metavar}" if name.startswith("-") and metavar else ""
+        hint = f"{_help_of(parameter)}{example}" if _help_of(parameter) else see
+        return UsageError(f"{name} is missing", hint=hint)
     if kind == "BadParameter" and parameter is not None:
         return _bad_value(error, parameter, words)
     if kind == "BadOptionUsage":

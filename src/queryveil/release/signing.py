@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
+UNSIGNED = "unsigned: a change of all files together cannot be detected"
 _PREFIX = "queryveil-ed25519:"
 _FIRST_LINE = "queryveil release, signed files, version 1"
 _MAX_BYTES = 1 << 16  # of a signature file, or of a public key
@@ -104,7 +105,7 @@ def signature_of(public: Path, signer: str | None = None) -> CheckResult:
     """Check the signature, and that it is the signer's where one is named."""
     path = public / SIGNATURE
     if not path.exists():
-        message = "unsigned: a change of all files together cannot be detected"
+        message = UNSIGNED
         if signer is not None:
             message = "unsigned, though a signer was named: the signature was removed or never made"
         return CheckResult("signature", signer is None, message)

@@ -28,7 +28,7 @@ from ..release.release import Release
 from .previous_release import PreviousRelease, open_previous_release
 
 # This note is on published cards, and `read_groups` looks for it there: do not reword it.
-_GROUPS_KEPT_NOTE = (
+GROUPS_KEPT_NOTE = (
     "the groups are those of an earlier release of the same people, and of those whose groups that "
     "one kept: everybody here shares each of these logs, or is absent from it, with the same k or "
     "more users; what differs between the logs of a group is not covered"
@@ -66,7 +66,7 @@ def read_groups(folder: Path, progress: Progress) -> EarlierGroups:
     mapping = read_pseudonyms(path)
     _check_mapping(mapping, previous, path)
     groups = _select_groups(mapping)
-    if _GROUPS_KEPT_NOTE in previous.card.public.notes:
+    if GROUPS_KEPT_NOTE in previous.card.public.notes:
         groups = pl.concat([groups, _read_absent(folder, groups)])
     return EarlierGroups(previous.digest, groups)
 
@@ -178,7 +178,7 @@ def run_with_groups(
     remaining = replace(log, table=rows.lazy(), accounting=accounting)
     release = runner.run_with_groups(method, remaining, known, rng, progress)
     absent = _list_absent_users(earlier, kept["name"], release)
-    return replace(release, absent=absent, notes=(*release.notes, _GROUPS_KEPT_NOTE))
+    return replace(release, absent=absent, notes=(*release.notes, GROUPS_KEPT_NOTE))
 
 
 def _list_absent_users(
