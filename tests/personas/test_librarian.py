@@ -20,11 +20,12 @@ def test_the_way_of_a_librarian(follow: Callable[[str], list[Outcome]], tmp_path
     assert "a second root" in refused
     assert "--repair" in refused
     assert "concepts 15" in imported
+    assert "branches: medicine (5), history (5), botany (5)" in imported
     assert "middle ages" in printed(ran, "taxonomy map")[0]
     assert "medicine" in printed(ran, "profile")[0]
 
     assert qv.verify(tmp_path / "release")
-    released = pl.read_parquet(tmp_path / "release/public/log.parquet")
+    released = pl.read_csv(tmp_path / "release/public/log.csv")
     fields = {
         "medicine": {"allergy", "vaccination", "nursing", "surgery"},
         "history": {"middle ages", "revolution", "archaeology", "migration"},
