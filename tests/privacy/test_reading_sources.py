@@ -152,3 +152,15 @@ def test_an_action_line_does_not_remove_other_lines(tmp_path):
         path.write_text('{ "index": {"user": "7", "query": "cats"}}\n' + new)
         read.append(others(path, columns="user=index.user,query=index.query"))
     assert read[0] == read[1]
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "opensearch.json", "log.parquet"])
+def test_days_can_be_chosen_of_a_source_without_rows(tmp_path, name):
+    """Else one user's rows would decide whether there is a release."""
+    path = tmp_path / name
+    empty = {"took": 1, "hits": {"hits": []}} if name.startswith("open") else None
+    path.write_text(json.dumps(empty) if empty else "")
+    if name.endswith("parquet"):
+        schema = {"user": pl.String, "query": pl.String, "time": pl.String}
+        pl.DataFrame(schema=schema).write_parquet(path)
+    assert others(path, since="2006-03-01") == []

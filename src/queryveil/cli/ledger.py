@@ -21,7 +21,8 @@ from ..ledger.summary import (
     format_stored,
     round_amount,
 )
-from ..workflows.budget import DATA_ACCESS_NOTE, check_ledger, set_ledger_limit, show_ledger
+from ..release.guarantee import DATA_ACCESS_NOTE
+from ..workflows.budget import check_ledger, set_ledger_limit, show_ledger
 from .help import Application
 from .options import screen_options, with_options
 from .terminal import Terminal, sanitize

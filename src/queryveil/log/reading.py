@@ -291,7 +291,8 @@ def _check_read(cleaner: Cleaner, options: ReadOptions, where: object) -> None:
         check_queries(cleaner.accounting, where)
     # If each file is the log of one user, their header alone may tell that there are times.
     may_stop = options.may_stop or not is_user_per_file(options.columns)
-    if may_stop and (options.since or options.until) and not cleaner.has_times:
+    lacks_times = bool(cleaner.columns) and not cleaner.has_times  # a source without rows does not
+    if may_stop and (options.since or options.until) and lacks_times:
         raise UsageError(
             "this log has no times, so it cannot be restricted to days",
             where=where,

@@ -60,6 +60,14 @@ class Guarantee(Record):
 
 # Above this, e^epsilon is over 22,000: the guarantee allows near certainty about a user.
 MOST_EPSILON = 10.0
+# Notes of cards, which are stored and compared: do not reword them. Epsilon is not all that such a
+# release can show about a person.
+DATA_ACCESS_NOTE = "parameters chosen after seeing the data; epsilon does not cover that"
+COULD_STOP_NOTE = (
+    "the log was read with a limit on rows that cannot be read, above which there would be no "
+    "release; whether there is one can therefore depend on one person's rows"
+)
+LIMITING_NOTES = (DATA_ACCESS_NOTE, COULD_STOP_NOTE)
 SEEDED = "a fixed seed was used: someone who knows it can draw the same order, names and sample"
 
 

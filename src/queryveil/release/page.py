@@ -12,7 +12,7 @@ from ..render.html import format_sentence, render_page
 from .cards import PublicCard
 from .checks import describe_check
 from .explanations import explain_condition, explain_guarantee
-from .guarantee import Guarantee, Level
+from .guarantee import LIMITING_NOTES, Guarantee, Level
 from .metadata import releases_log
 from .parameter_texts import ParameterView, describe_parameters, describe_value
 from .samples import Samples, SampleTable, sample_tables
@@ -133,7 +133,13 @@ def _lead(card: PublicCard) -> str:
         return f"Not for publication: {'; '.join(card.not_release_grade_because)}."
     if card.standing is Level.RULE_ONLY:
         return _RULE_ONLY
-    return format_sentence(explain_guarantee(card.guarantee) or card.standing_summary)
+    lead = explain_guarantee(card.guarantee) or card.standing_summary
+    return " ".join(map(format_sentence, (lead, *limits_of(card))))
+
+
+def limits_of(card: PublicCard) -> tuple[str, ...]:
+    """Return the notes without which the sentence about the guarantee would promise too much."""
+    return tuple(note for note in LIMITING_NOTES if note in card.notes)
 
 
 def _guarantee_rows(guarantee: Guarantee) -> dict[str, str]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..ledger.groups import OTHER_GROUPS_NOTE
+from ..render.html import format_sentence
 from .cards import PrivateCard, PublicCard
 from .explanations import explain_condition, explain_guarantee
 from .guarantee import SEEDED, Level
-from .page import build_command
+from .page import build_command, limits_of
 from .risk_figures import RiskFigure, Severity
 
 Color = Literal["good", "warn", "bad"]
@@ -100,6 +101,9 @@ def _state_guarantee(card: PublicCard, figures: Sequence[RiskFigure]) -> tuple[C
     if condition:
         title = f"May be published only {' and '.join(condition)}"
         return "warn", title, f"{guaranteed}."
+    if limits := limits_of(card):
+        sentence = " ".join(map(format_sentence, (guaranteed, *limits)))
+        return "warn", "May be published, if you accept what epsilon does not cover", sentence
     if worst is Severity.LOW:
         return color, "May be published", f"{guaranteed}."
     return color, "May be published, if you accept the remaining risk", f"{guaranteed}."

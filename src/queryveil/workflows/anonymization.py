@@ -22,7 +22,7 @@ from ..methods.base import Method
 from ..methods.runner import check_parallelism, run_method
 from ..release.cards import OwnerMeasurement, PrivateCard
 from ..release.formats import check_output_format
-from ..release.guarantee import SEEDED
+from ..release.guarantee import COULD_STOP_NOTE, SEEDED
 from ..release.identifiers import without_identifiers
 from ..release.release import Release
 from ..release.signing import Signer
@@ -113,13 +113,6 @@ def owners_figures(
             ),
         )
     }
-
-
-# This note is on published cards: do not reword it.
-_COULD_STOP = (
-    "the log was read with a limit on rows that cannot be read, above which there would be no "
-    "release; whether there is one can therefore depend on one person's rows"
-)
 
 
 @overload
@@ -377,7 +370,7 @@ def _reserve_and_run(
     reasons = (*release.not_release_grade_because, *((SEEDED,) * seeded))
     notes = (
         *release.notes,
-        *((_COULD_STOP,) * (reservation.spends_budget and log.could_stop)),
+        *((COULD_STOP_NOTE,) * (reservation.spends_budget and log.could_stop)),
     )
     release = replace(
         release, notes=notes, not_release_grade_because=reasons, method_spec=str(method)

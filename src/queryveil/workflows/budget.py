@@ -23,12 +23,11 @@ from ..ledger.summary import LedgerCheck, LedgerSummary, summarize_ledger
 from ..log.inputs import STANDARD_INPUT, resolve_paths
 from ..log.query_log import QueryLog
 from ..methods.base import Method
-from ..release.guarantee import Guarantee
+from ..release.guarantee import DATA_ACCESS_NOTE, Guarantee
 from ..release.release import Release
 from ..release.untrusted import file_digest
 
 # These texts are stored in ledgers and cards, and compared with them: do not reword them.
-DATA_ACCESS_NOTE = "parameters chosen after seeing the data; epsilon does not cover that"
 NOT_REPEATABLE = "not to be repeated"
 _KINDS: dict[str, EntryKind] = {
     "pure-dp": "dp",

@@ -17,9 +17,9 @@ from ..methods.base import Method
 from ..methods.forecast import Alternative, Forecast
 from ..release.cards import PrivateCard
 from ..release.explanations import explain_guarantee
-from ..release.guarantee import Guarantee, Level, Standing, standing_of
+from ..release.guarantee import DATA_ACCESS_NOTE, Guarantee, Level, Standing, standing_of
 from .anonymization import anonymize, run_screened
-from .budget import DATA_ACCESS_NOTE, is_differentially_private, note_look, record_data_access
+from .budget import is_differentially_private, note_look, record_data_access
 from .method_arguments import MethodLike, take_method
 
 _POPULATION = 100_000

@@ -12,7 +12,8 @@ import queryveil as qv
 from queryveil.ledger.groups import OTHER_GROUPS_NOTE
 from queryveil.ledger.reservation import LedgerReference
 from queryveil.release.cards import OwnerMeasurement, PrivateCard
-from queryveil.release.guarantee import Guarantee, Level
+from queryveil.release.guarantee import LIMITING_NOTES, Guarantee, Level
+from queryveil.release.page import card_view
 from queryveil.release.private_page import owner_view, render_private_card
 from queryveil.release.risk_figures import (
     EPSILON,
@@ -161,3 +162,18 @@ def test_groups_are_counted(made: PrivateCard) -> None:
     (text,) = owner_view(card_with(made, K5, Level.FORMAL), mapping=mapping).groups
     assert "7 users are in 2 groups: the smallest has 3 users" in text
     assert owner_view(made, mapping=mapping.select("user")).groups == ()
+
+
+@pytest.mark.parametrize("note", LIMITING_NOTES)
+def test_what_epsilon_does_not_cover_stands_beside_the_guarantee(
+    made: PrivateCard, note: str
+) -> None:
+    """A look at the data, or rows that could stop the run: not green, and said at once."""
+    usual = card_with(made, NOISE, Level.FORMAL)
+    assert verdict_of(usual).color == "good"
+    card = card_with(made, NOISE, Level.FORMAL, notes=(note,))
+    verdict = verdict_of(card)
+    assert verdict.color == "warn"
+    assert note[1:] in verdict.sentence
+    assert note[1:] in card_view(card.public).lead
+    assert note[1:] not in card_view(usual.public).lead
