@@ -151,6 +151,7 @@ def test_column_that_is_missing_in_a_pair():
         ("secret;words;2026-11-18\n", 'columns="user=1,query=2,time=3"` `delimiter=";"`'),
         ("secret,words\n", 'columns="user=1,query=2"`'),
         ("secret words\n", "`delimiter`? (the first line has 1 column)"),
+        ("secret words\n", "if it is a title, delete the lines above the header"),
     ],
 )
 def test_a_file_without_header_shows_nothing_of_its_rows(tmp_path, cli, text, hint):

@@ -64,6 +64,7 @@ _AOL_NAMES = {
     "clickurl": "ClickURL",
 }
 _REQUIRED = ("user", "query")
+_TITLE = "if it is a title, delete the lines above the header"
 
 
 def parse_columns(text: str, known: Iterable[str] = _USUAL_NAMES) -> dict[str, str]:
@@ -225,7 +226,7 @@ def _suggest_mapping(
         return 'the first line is not UTF-8: try `encoding="cp1252"`'
     described = _describe_columns(names, shown)
     if len(names) < len(required) and not shown:
-        return f"is this the right `format` and `delimiter`? ({described})"
+        return f"is this the right `format` and `delimiter`? ({described}); {_TITLE}"
     ours = [*required, "time"]
     if is_header(names):
         missing = ",".join(f"{name}=..." for name in ours if name not in mapping)
@@ -234,7 +235,7 @@ def _suggest_mapping(
     numbers = ",".join(f"{name}={at}" for at, name in enumerate(ours[: len(names)], 1))
     by_number = f'; if it is no header but a row, by number: `columns="{numbers}"`'
     by_number += f' `delimiter="{delimiter}"`' if delimiter else ""
-    by_number += "; if it is a title, delete the lines above the header"
+    by_number += f"; {_TITLE}"
     return f'name the columns: `columns="{by_name}"` ({described}){"" if shown else by_number}'
 
 
