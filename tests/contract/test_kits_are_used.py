@@ -33,7 +33,7 @@ def test_each_method_passes_its_kit(kind: type[Method]) -> None:
 
 
 def test_each_reader_and_each_loader_passes_its_kit() -> None:
-    used = re.findall(r"\breader_checks\((\w+)", texts("log"))
+    used = re.findall(r"\b(?:reader_checks|check_reader)\((\w+)", texts("log"))
     assert sorted(name.lower() for name in used) == sorted(r.name for r in local_readers())
     used = re.findall(r"taxonomy_loader_checks\((\w+)", texts("concepts"))
     names = [name.lower().replace("table", "csv") for name in used]

@@ -14,6 +14,7 @@ PUBLIC = {
     "_version": {"__version__"},
     "cli.compare": {"LedgerName", "Overwrite", "Repeats", "Seed"},
     "cli.config": {"parse_fraction"},
+    "cli.help": {"Application"},
     "cli.options": ALL,
     "cli.terminal": ALL,
     "comparison": {"parse_sweeps"},

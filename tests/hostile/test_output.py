@@ -153,7 +153,7 @@ def test_a_card_cannot_steer_the_terminal(cli, synthetic: Path, tmp_path: Path) 
     card["method"] = f"[/]{ESCAPES}"
     card["guarantee"]["checks"][0]["ids"] = f"[/red]{ESCAPES}"
     path.write_text(json.dumps(card))
-    ran = cli("verify", "out")
+    ran = cli("verify", "out", "--all")
     assert "[/red]" in ran.out
     assert not CONTROL.search(ran.out + ran.err)
 

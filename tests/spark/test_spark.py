@@ -459,7 +459,7 @@ def test_a_log_of_a_cluster_must_name_its_population(engine: EngineConfig, tmp_p
     pl.DataFrame({"user": ["1", "2"], "query": ["a", "a"]}).write_parquet(tmp_path / "x.parquet")
     frame = engine.open().session.read.parquet(str(tmp_path))
     log = qv.read_log(frame)
-    with pytest.raises(UsageError, match="there is no folder for its ledger"):
+    with pytest.raises(UsageError, match="no folder for a ledger"):
         qv.anonymize(log, "click-graph")
     none = qv.read_log(frame, exclude_users={"1", "2"})
     assert qv.profile(none).size.kept_rows == none.count_distinct("user") == 0
