@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from datetime import datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import queryveil as qv
+from queryveil.release.guarantee import DATA_ACCESS_NOTE
 from workbooks import Cell, book
 
 SECRET = "secret of the new user"
@@ -164,3 +166,26 @@ def test_days_can_be_chosen_of_a_source_without_rows(tmp_path, name):
         schema = {"user": pl.String, "query": pl.String, "time": pl.String}
         pl.DataFrame(schema=schema).write_parquet(path)
     assert others(path, since="2006-03-01") == []
+
+
+def test_no_traceback_of_a_frame_shows_a_cell():
+    """Notebooks print the causes of an error too."""
+    lazy = pl.LazyFrame({"user": ["7"], "query": [SECRET]}).with_columns(pl.col("query").cast(int))
+    with pytest.raises(qv.errors.InputError) as caught:
+        qv.read_log(lazy)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "cannot be collected" in shown
+    assert f'"{SECRET}"' not in shown
+
+
+def test_each_private_release_of_a_frame_is_charged(tmp_path):
+    """Reserved before noise is drawn, and drawn anew: the same frame gives no free copy."""
+    frame = pandas.DataFrame({"user": ["7", "8"] * 50, "query": ["cats"] * 100})
+    for _ in range(2):
+        qv.anonymize(frame, "dp-statistics:epsilon=1:delta=1e-6", ledger=str(tmp_path))
+    entries = qv.show_ledger(ledger=str(tmp_path)).entries or ()
+    assert [(entry.kind, entry.state) for entry in entries] == [("dp", "reserved")] * 2
+    assert len({entry.log_digest for entry in entries}) == 1
+    qv.advise(frame, users=2, look=True, ledger=str(tmp_path))
+    release = qv.anonymize(frame, "dp-statistics:epsilon=1:delta=1e-6", ledger=str(tmp_path))
+    assert DATA_ACCESS_NOTE in release.notes

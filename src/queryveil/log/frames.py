@@ -73,8 +73,8 @@ def _select(frame: Any, names: Iterable[str], may_stop: bool) -> pl.DataFrame:
         return select_pandas(frame, wanted, FRAME, may_stop=may_stop)
     try:
         selected: pl.DataFrame = frame.lazy().select(wanted).collect()
-    except pl.exceptions.PolarsError as error:  # its text may hold cells of the frame
-        raise InputError("this lazy frame cannot be collected", where=FRAME) from error
+    except pl.exceptions.PolarsError:  # its text may hold cells, which a traceback would show
+        raise InputError("this lazy frame cannot be collected", where=FRAME) from None
     return selected
 
 
@@ -83,8 +83,9 @@ def _from_arrow(frame: Any) -> pl.DataFrame:
         return frame
     try:
         return pl.DataFrame(frame)
-    except (ImportError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
-        # Errors of Arrow are ValueErrors or TypeErrors; their text may hold cells of the frame.
+    except (ImportError, ValueError, TypeError, pl.exceptions.PolarsError):
+        # Errors of Arrow are ValueErrors or TypeErrors; their text may hold cells of the frame,
+        # which a traceback would show.
         raise InputError(
             "this frame cannot be converted through Arrow", hint="a column must have one type"
-        ) from error
+        ) from None
