@@ -101,8 +101,8 @@ def test_line_ends_inside_cells_make_no_rows(cli, tmp_path: Path, form: str) -> 
 
 # --- terminals -----------------------------------------------------------------------------------
 
-ESCAPES = "\x1b[2J\x1b]0;owned\x07\u202e\x9b31m"
-CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+ESCAPES = "\x1b[2J\x1b]0;owned\x07\u202e\u061c\u200f\u2028\x9b31m"
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def test_a_query_cannot_steer_the_terminal(cli, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from ..errors import ParameterError, QueryveilError
 from .messages import name_options
 
 # Characters that move the cursor, change the title or reverse the direction of a text.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def sanitize(text: str) -> str:

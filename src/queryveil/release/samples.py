@@ -18,7 +18,7 @@ from .noise import CountNoise, NoiseDescription
 SAMPLE_ROWS = 10
 _LONGEST = 80  # characters of a cell
 # Control characters and marks that change the direction of the text around them.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, repr=False)
