@@ -63,8 +63,8 @@ class SemanticMicroaggregation(ByMeaning):
         "k-anonymity: every released log is shared by at least k users"
     )
     good_for: ClassVar[str] = (
-        "logs of real queries per user, for partners under contract: user modeling, query "
-        "suggestion, linguistics"
+        "logs of real queries per group of users, for partners under contract: user modeling, "
+        "linguistics"
     )
 
     output_unit: str = parameter(
@@ -129,7 +129,7 @@ class StringMicroaggregation(Microaggregation):
         "k-anonymity: every released log is shared by at least k users"
     )
     good_for: ClassVar[str] = (
-        "logs in a language without a taxonomy, and comparisons with semantic- microaggregation"
+        "logs in a language without a taxonomy, and comparisons with semantic-microaggregation"
     )
 
     blocking: str = parameter(
