@@ -139,19 +139,23 @@ def _count_claims(claims: Sequence[ClaimResult]) -> str:
 
 
 def _claims_table(claims: Sequence[ClaimResult]) -> SortableTable:
-    """Return claim, verdict, published value, our value, reason and paper of each claim."""
+    """Return claim, verdict, published value, our value and reason of each claim.
+
+    The paper is a column only where there are several: the title names it.
+    """
+    named = len({claim.paper for claim in claims}) > 1
     columns = (
         Column("claim", "text"),
         Column("holds?"),
         Column("published"),
         Column("ours"),
         Column("why", "text"),
-        Column("paper"),
+        *((Column("paper"),) * named),
     )
-    return SortableTable(columns, tuple(_claim_row(claim) for claim in claims))
+    return SortableTable(columns, tuple(_claim_row(claim, named) for claim in claims))
 
 
-def _claim_row(claim: ClaimResult) -> tuple[Cell, ...]:
+def _claim_row(claim: ClaimResult, named: bool) -> tuple[Cell, ...]:
     kind, verdict = _VERDICTS[claim.holds]
     return (
         Cell(claim.claim, "text"),
@@ -159,7 +163,7 @@ def _claim_row(claim: ClaimResult) -> tuple[Cell, ...]:
         Cell(claim.published),
         Cell(claim.ours),
         Cell(claim.why, "text"),
-        Cell(claim.paper),
+        *((Cell(claim.paper),) * named),
     )
 
 

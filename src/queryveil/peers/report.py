@@ -99,12 +99,27 @@ def _sweep_view(sweep: PeerSweep) -> SweepView:
         users=sweep.log.users,
         repeats=sweep.repeats,
         scenario=", ".join(
-            f"{name} {value}" for name, value in scenario.items() if value is not None
+            _describe_setting(name, value) for name, value in scenario.items() if value is not None
         ),
         best=_best(sweep),
         charts=tuple(chart for chart in charts if chart is not None),
         table=_table(sweep),
         meanings=_MEANS,
+    )
+
+
+def _describe_setting(name: str, value: object) -> str:
+    """Return a setting in words.
+
+    >>> _describe_setting("max_hops", 3), _describe_setting("random_hop_start", False)
+    ('max-hops 3', 'random-hop-start no')
+    """
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    return (
+        f"{name.replace('_', '-')} {value:g}"
+        if isinstance(value, float)
+        else (f"{name.replace('_', '-')} {value}")
     )
 
 
