@@ -80,11 +80,13 @@ def _options_of(log: QueryLog) -> dict[str, object]:
     stored["columns"] = dict(stored.get("columns", ()))
     default = ReadOptions()
     known = {declared.name for declared in fields(default)} - {"may_stop", "exclude_users"}
-    return {
+    options = {
         name: value
         for name, value in stored.items()
         if name in known and value != getattr(default, name)
     }
+    # The users themselves are not kept, but a line without them would release their rows.
+    return options | ({"exclude_users": True} if log.accounting.excluded_users else {})
 
 
 def _option_words(name: str, value: object) -> tuple[str, ...]:
@@ -96,12 +98,12 @@ def _option_words(name: str, value: object) -> tuple[str, ...]:
     ('--sample-users', '5%')
     """
     option = "--" + name.replace("_", "-")
+    if name == "exclude_users":
+        return option, "EXCLUDED"
     if value is True:
         return (option,)
     if isinstance(value, dict):
         return option, ",".join(f"{key}={item}" for key, item in value.items())
-    if name == "exclude_users":
-        return option, "EXCLUDED"
     if value == "\t":
         return option, "tab"
     if isinstance(value, float) and value < 1:  # of all users, or of all rows

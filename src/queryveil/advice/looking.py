@@ -105,8 +105,8 @@ def _describe_basis(method: Method, sample: Sample) -> str:
         return f"all {sample.users:,} users of this log"
     text = f"a sample of {sample.sampled_users:,} users of this log"
     if is_differentially_private(method):
-        return f"{text}, which understates it: noise is the same for all users"
-    return f"{text}, which understates it: fewer texts have enough users"
+        return f"{text}; the whole log has the same noise and more rows, so it keeps more"
+    return f"{text}; the whole log has more users, so it keeps more, and its risk differs"
 
 
 def _run(method: Method, log: QueryLog, deadline: float) -> Release | None:

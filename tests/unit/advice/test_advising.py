@@ -228,3 +228,15 @@ def test_advice_is_a_record(log: Path) -> None:
 def test_wrong_answers_are_explained(answers: dict[str, object], message: str) -> None:
     with pytest.raises(qv.UsageError, match=message):
         qv.advise(**answers)
+
+
+def test_lines_for_a_log_without_excluded_users_exclude_them_again(tmp_path: Path) -> None:
+    path = tmp_path / "log.tsv"
+    qv.write_synthetic_log(path, users=300)
+    user = qv.read_log(path).to_polars()["user"][0]
+    log = qv.read_log(path, exclude_users={str(user)})
+    advice = qv.advise(log, recipient="team", purpose="linguistics", users=100_000)
+    assert advice.proposals
+    for proposal in advice.proposals:
+        assert all("--exclude-users EXCLUDED" in line for line in proposal.commands[:1])
+        assert any("exclude_users=excluded" in line for line in proposal.python)
