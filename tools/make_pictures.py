@@ -1,5 +1,5 @@
 """Draw pictures of the docs: the steps from a log to a release, what
-`profile` and `taxonomy map` show, and groups of users.
+`profile`, `taxonomy map` and the demo show, and groups of users.
 
 Usage: python tools/make_pictures.py
 """
@@ -80,6 +80,13 @@ def mapping() -> str:
     return _screen(f'queryveil taxonomy map "{query}"', "map", lambda c: print_mapping(c, told))
 
 
+def demo() -> str:
+    """Return the frontier that the demo draws."""
+    with tempfile.TemporaryDirectory() as folder:
+        shown = qv.demo(Path(folder) / "demo")
+        return (Path(shown.folder) / "frontier.svg").read_text("utf-8")
+
+
 def _screen(title: str, name: str, draw: Callable[[Console], None]) -> str:
     console = Console(record=True, width=100, file=io.StringIO(), highlight=False)
     draw(console)
@@ -94,4 +101,5 @@ if __name__ == "__main__":
     (IMG / "way.svg").write_text(way())
     (IMG / "profile.svg").write_text(profile())
     (IMG / "map.svg").write_text(mapping())
+    (IMG / "demo.svg").write_text(demo())
     (IMG / "partition.svg").write_text(partition())
