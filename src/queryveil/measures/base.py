@@ -125,7 +125,7 @@ MEASURES: SpecRegistry[Measure] = SpecRegistry(
 parse_measure = MEASURES.parse
 
 
-# What `compare` measures unless told otherwise, in Python and on the command line: two measures of
+# What `compare` measures by default, in Python and on the command line: two measures of
 # risk, three of utility.
 DEFAULT_MEASURES = (
     "record-linkage",
