@@ -11,8 +11,6 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
-pytest.importorskip("pandas")
-
 
 def test_there_are_three() -> None:
     names = {path.stem for path in NOTEBOOKS}

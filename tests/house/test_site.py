@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mkdocs", reason="the docs extra is not installed")
-
 REPO = Path(__file__).parents[2]
 # Anything that a page would load from elsewhere; links that a reader may follow are no such thing.
 LOADED = re.compile(

@@ -10,8 +10,6 @@ import pytest
 import queryveil as qv
 from page_commands import REPO, blocks
 
-pytest.importorskip("pandas")
-
 
 def test_the_way_of_a_researcher(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
