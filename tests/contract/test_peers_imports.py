@@ -12,10 +12,11 @@ ROOT = Path(queryveil.__file__).parent
 ALL = "*"  # the module is public as a whole
 PUBLIC = {
     "_version": {"__version__"},
-    "cli.compare": {"LedgerName", "Overwrite", "Repeats", "Seed"},
+    "cli.compare": {"Repeats", "Seed"},
     "cli.config": {"parse_fraction"},
     "cli.help": {"Application"},
     "cli.options": ALL,
+    "cli.release_options": {"LedgerName", "Overwrite"},
     "cli.terminal": ALL,
     "comparison": {"parse_sweeps"},
     "comparison.series": {"ChartSeries", "chart_lines"},

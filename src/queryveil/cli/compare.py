@@ -21,6 +21,7 @@ from .help import Application
 from .identifiers import Identifiers
 from .messages import name_options
 from .options import LogArguments, log_options, screen_options, with_options
+from .release_options import LedgerName, Overwrite
 from .terminal import Terminal, sanitize
 
 app = Application()
@@ -39,22 +40,10 @@ Measures = Annotated[
 Preset = Annotated[
     str | None, typer.Option(help=f"Figures of a paper: {', '.join(comparison.PRESETS)}.")
 ]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace what queryveil wrote there before.")
-]
 Seed = Annotated[int | None, typer.Option("--seed", help="Makes runs repeatable.")]
 Workers = Annotated[int, typer.Option(min=0, help="Parallel processes; 0: one per core.")]
 Resume = Annotated[
     bool, typer.Option("--resume/--no-resume", help="Keep what an earlier run computed.")
-]
-LedgerName = Annotated[
-    str | None,
-    typer.Option(
-        "--ledger",
-        metavar="NAME",
-        help="Ledger of the privacy budget: name of the population, or a folder. Without it, the "
-        "ledger is in the folder of the log.",
-    ),
 ]
 
 

@@ -21,10 +21,11 @@ from ..release.reading import read_private_card
 from ..release.risk_figures import collect_figures
 from ..release.verdict import judge
 from . import tables
-from .compare import LedgerName, Repeats, Seed, Sweep, Workers, failed_runs
+from .compare import Repeats, Seed, Sweep, Workers, failed_runs
 from .help import Application
 from .messages import name_options
 from .options import LogArguments, log_options, screen_options, with_options
+from .release_options import LedgerName
 from .terminal import Terminal, sanitize
 
 app = Application()

@@ -1,4 +1,4 @@
-"""Options of the commands that write releases."""
+"""Options of the commands that write releases, some of which others share."""
 
 from __future__ import annotations
 

@@ -10,11 +10,12 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import comparison, replication
-from .compare import LedgerName, Out, Overwrite, Repeats, Resume, Seed, Workers
+from .compare import Out, Repeats, Resume, Seed, Workers
 from .documents import WrittenReplication
 from .help import Application
 from .messages import name_options
 from .options import LogArguments, optional_log_options, screen_options, with_options
+from .release_options import LedgerName, Overwrite
 from .terminal import Terminal, sanitize
 
 app = Application()

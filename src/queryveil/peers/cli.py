@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ..cli.compare import LedgerName, Overwrite, Repeats, Seed
+from ..cli.compare import Repeats, Seed
 from ..cli.config import parse_fraction
 from ..cli.help import Application
 from ..cli.options import LogArguments, log_options, screen_options, with_options
+from ..cli.release_options import LedgerName, Overwrite
 from ..cli.terminal import Terminal
 from ..comparison import parse_sweeps
 from ..errors import UsageError
