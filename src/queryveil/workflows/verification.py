@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from ..concepts.loaders.registry import BUILT_IN
 from ..core.arguments import guided
 from ..core.progress import NoProgress, Progress
 from ..core.records import Record
@@ -211,7 +212,7 @@ def _list_claims(card: PublicCard) -> Iterator[str]:
     if "min_users" in card.parameters:
         min_users = card.parameters["min_users"]
         yield f"that at least {min_users} users of the log sent each text (min_users)"
-    if method.input_files() or card.parameters.get("taxonomy", "wordnet") != "wordnet":
+    if method.input_files() or card.parameters.get("taxonomy", "wordnet") not in BUILT_IN:
         yield "the names and contents of the files that the parameters refer to"
     expected = standing_of(promise_of(method, card), method.reasons_not_to_publish()).because
     for reason in card.not_release_grade_because:

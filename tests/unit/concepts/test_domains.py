@@ -37,7 +37,7 @@ ILL = ["disease/lungs/asthma", "disease/lungs/pneumonia", "disease/skin/acne/mil
 
 @pytest.fixture(scope="module")
 def wordnet() -> Taxonomy:
-    return open_taxonomy("wordnet")
+    return open_taxonomy("wordnet-nouns")
 
 
 @pytest.fixture(scope="module")

@@ -501,7 +501,7 @@ def test_processes_agree(english: Mapper) -> None:
 
 def test_the_most_usual_meaning_of_an_ambiguous_label(english: Mapper, wordnet: Taxonomy) -> None:
     usual = dict(line.split("\t") for line in load_word_list("usual meanings"))
-    words = [word for word in ("bank", "plant", "spring", "mercury", "star") if word not in usual]
+    words = [word for word in ("spring", "mercury", "star") if word not in usual]
     assert len(words) > 2
     chance = [word for word in usual if word.isalpha()][:20]
     assert len(chance) == 20

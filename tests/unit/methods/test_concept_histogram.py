@@ -140,7 +140,7 @@ def test_everybody_has_the_same_number_of_rows(method: qv.Method) -> None:
 def test_with_much_epsilon_the_counts_come_back() -> None:
     method = ConceptHistogram(domain=SPORT, epsilon=1000, max_phrases_per_user=3)
     release = run(method)
-    wordnet = open_taxonomy("wordnet")
+    wordnet = open_taxonomy("wordnet-nouns")
     named = dict(release.mapping.select("user", "pseudonym").rows())
     rows = release.concepts.with_columns(pl.col("user").cast(pl.String))
     found = {
@@ -179,7 +179,7 @@ def test_with_much_epsilon_topics_come_back(mechanism: str) -> None:
         domain="disease,sport", epsilon=500, mechanism=mechanism, max_phrases_per_user=20
     )
     release = run(method, rows)
-    topics = topic_preset(open_taxonomy("wordnet"), "sanchez4")
+    topics = topic_preset(open_taxonomy("wordnet-nouns"), "sanchez4")
     named = dict(release.mapping.select("pseudonym", "user").rows())
     sports: Counter[str] = Counter()
     for name, concept in release.concepts.with_columns(pl.col("user").cast(pl.String)).rows():
@@ -192,7 +192,7 @@ def test_with_much_epsilon_topics_come_back(mechanism: str) -> None:
 
 def test_concepts_of_topics() -> None:
     numbers, concepts = _topic_concepts(ProfileFirst(domain="A").domains())
-    nineteen = topic_preset(open_taxonomy("wordnet"), "sanchez19")
+    nineteen = topic_preset(open_taxonomy("wordnet-nouns"), "sanchez19")
     assert len(concepts) == 19
     assert concepts.sizes.tolist() == nineteen.sizes.tolist()
     assert (numbers == nineteen.topic_of).all()
@@ -204,7 +204,7 @@ def test_topics_outside_the_domain_do_not_count() -> None:
     method = ProfileFirst(domain="disease,sport", topics="sanchez4")
     numbers, concepts = _topic_concepts(method.domains())
     assert concepts.sizes.tolist() == [606, 177]
-    wordnet = open_taxonomy("wordnet")
+    wordnet = open_taxonomy("wordnet-nouns")
     assert numbers[wordnet.find("tennis")] == 1
     assert numbers[wordnet.find("linguistics")] == -1
 

@@ -29,7 +29,7 @@ SPORT = {"domain": "sport", "max_phrases_per_user": PHRASES}
 
 def own_rows(release: qv.Release, text: str = "tennis") -> np.ndarray:
     """Give the share of each user's rows that carry the concept that all of them asked about."""
-    taxonomy = qv.open_taxonomy("wordnet")
+    taxonomy = qv.open_taxonomy("wordnet-nouns")
     mine = pl.col("concept").is_in(taxonomy.lookup(text))
     assert release.concepts is not None
     shares = release.concepts.group_by("user").agg(mine.mean().alias("share"))

@@ -91,7 +91,7 @@ def test_everybody_has_the_same_number_of_rows(criterion: str, calibration: str)
     for (_,), mine in log.group_by("user"):
         assert sorted(mine["time"].to_list()) == [1, 2, 3, 4]
     assert log["rank"].null_count() == log["url"].null_count() == log.height
-    wordnet = open_taxonomy("wordnet")
+    wordnet = open_taxonomy("wordnet-nouns")
     assert set(log["query"]) <= set(publishable_labels(wordnet).texts)
     concepts = release.concepts.with_columns(pl.col("user").cast(pl.String))
     assert concepts["user"].to_list() == log["user"].to_list()
@@ -122,7 +122,7 @@ def test_keep_length_keeps_each_users_number() -> None:
 
 def test_keep_length_counts_phrases_as_the_mapper_finds_them() -> None:
     texts = ["tennis and golf", "asthma football", "judo", "history of the olympic games"]
-    found = Mapper(open_taxonomy("wordnet")).map(pl.Series(texts))
+    found = Mapper(open_taxonomy("wordnet-nouns")).map(pl.Series(texts))
     domains = Replacement(domain=ABSTRACTION).domains()
     inside = [
         concept >= 0 and domains.index_of[concept] >= 0 for concept in found.phrases["concept"]
@@ -136,7 +136,7 @@ def test_a_users_first_queries_in_time_count() -> None:
     """With a domain for each topic the topics of what counted are seen."""
     method = Replacement(domain=f"{SPORT},n#14070360", preserve_length=True, max_phrases_per_user=2)
     rows = sent("ann", "tennis", "golf", "asthma", "pneumonia")
-    wordnet = open_taxonomy("wordnet")
+    wordnet = open_taxonomy("wordnet-nouns")
     topics = select_topics(wordnet, [SPORT, "n#14070360"])
     for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
         release = run(method, [rows[n] for n in order])
@@ -260,7 +260,7 @@ def test_rewriting_puts_labels_into_their_places() -> None:
     log = written(release).sort("time")
     assert log.height == 3
     # At this epsilon every concept stands for itself, by one of its names.
-    wordnet = open_taxonomy("wordnet")
+    wordnet = open_taxonomy("wordnet-nouns")
     tennis = wordnet.labels_of(wordnet.find("tennis"))
     assert log["query"][0].removeprefix("how to play ") in tennis
     one, two = log["query"][1].split(" and ")
@@ -337,7 +337,7 @@ def test_the_settings_of_the_paper(text: str, sizes: list[int], topics: int) -> 
 @pytest.mark.parametrize("criterion", ["sqc1", "sqc2", "nsqc"])
 @pytest.mark.parametrize("calibration", ["exact", "nominal", "permute-and-flip"])
 def test_a_domain_of_one_concept_gives_that_always(criterion: str, calibration: str) -> None:
-    wordnet = open_taxonomy("wordnet")
+    wordnet = open_taxonomy("wordnet-nouns")
     name = "n#00523513"
     leaf = next(
         c for c in wordnet.descendants(wordnet.find(name)).tolist()
@@ -375,7 +375,7 @@ def test_permute_and_flip_that_would_never_end_is_refused_before_it_is_paid_for(
 def test_topics_are_kept_where_each_is_a_domain() -> None:
     method = Replacement(domain="disease,sport", preserve_length=True)
     release = run(method)
-    wordnet = open_taxonomy("wordnet")
+    wordnet = open_taxonomy("wordnet-nouns")
     topics = select_topics(wordnet, ["n#14070360", SPORT])
     named = dict(release.mapping.select("pseudonym", "user").rows())
     found: dict[str, list[int]] = {}
@@ -387,7 +387,7 @@ def test_topics_are_kept_where_each_is_a_domain() -> None:
 @pytest.mark.parametrize("text", ["sanchez4", "sanchez19", "disease,sport", "branches"])
 def test_no_replacement_leaves_its_topic(text: str) -> None:
     """The loss of profiles is then 0: whatever is drawn in a domain is of its topic."""
-    found = open_domains(open_taxonomy("wordnet"), text, "auto")
+    found = open_domains(open_taxonomy("wordnet-nouns"), text, "auto")
     topics = found.topics if len(found.topics) == len(found.domains) else None
     if topics is None:
         topics = select_topics(found.taxonomy, [int(d.concepts[0]) for d in found.domains])
@@ -397,12 +397,12 @@ def test_no_replacement_leaves_its_topic(text: str) -> None:
 
 def test_a_domain_within_an_earlier_one_is_refused() -> None:
     with pytest.raises(ParameterError, match="lies within the concepts before"):
-        open_domains(open_taxonomy("wordnet"), "disease,n#14145095", "auto")
+        open_domains(open_taxonomy("wordnet-nouns"), "disease,n#14145095", "auto")
 
 
 @pytest.mark.parametrize("text", ["sanchez19", "n#14145095,disease"])
 def test_a_concept_of_two_domains_has_one_place(text: str) -> None:
-    found = open_domains(open_taxonomy("wordnet"), text, "auto")
+    found = open_domains(open_taxonomy("wordnet-nouns"), text, "auto")
     known = np.flatnonzero(found.domain_of_concept >= 0)
     assert (found.concepts[found.index_of[known]] == known).all()
     assert (found.index_of[found.domain_of_concept < 0] == -1).all()

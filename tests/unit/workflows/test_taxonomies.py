@@ -184,11 +184,13 @@ def test_import_of_a_file_that_is_not_there(kind: str) -> None:
 
 
 def test_list(odp: str, folder: Path) -> None:
-    inside, own = list_taxonomies().taxonomies
-    assert (inside.name, inside.concepts) == ("wordnet", 82_115)
+    wordnet, nouns, own = list_taxonomies().taxonomies
+    assert wordnet.name == "wordnet"
+    assert (nouns.name, nouns.concepts) == ("wordnet-nouns", 82_115)
     assert (own.name, own.description, own.concepts) == ("odp.qvt", "a file", 8)
     assert [one.name for one in list_taxonomies(folder).taxonomies] == [
         "wordnet",
+        "wordnet-nouns",
         str(folder / "odp.qvt"),
     ]
 
@@ -196,7 +198,8 @@ def test_list(odp: str, folder: Path) -> None:
 def test_list_a_folder_with_a_comma_in_its_name(odp: str) -> None:
     Path("a,b").mkdir()
     Path(odp).rename("a,b/odp.qvt")
-    assert [one.name for one in list_taxonomies("a,b").taxonomies] == ["wordnet", "a,b/odp.qvt"]
+    listed = [one.name for one in list_taxonomies("a,b").taxonomies]
+    assert listed == ["wordnet", "wordnet-nouns", "a,b/odp.qvt"]
 
 
 def test_list_a_folder_that_is_not_there() -> None:

@@ -11,6 +11,7 @@ from ...core.bounded import MAX_LIST, BoundsError, read_within
 from ...core.progress import NoProgress
 from ...core.registry import Registry, discover_values, value_fault
 from ...errors import FormatError, InputError, UsageError
+from ..mapping.web_lexicon import extend_wordnet
 from ..taxonomy.builder import RepairLog
 from ..taxonomy.graph import Taxonomy
 from ..taxonomy.merging import merge_taxonomies
@@ -30,7 +31,10 @@ TAXONOMY_LOADERS: Registry[TaxonomyLoader] = Registry(
     lambda: discover_values(TaxonomyLoader, __package__),
     _fault_of,
 )
-BUILT_IN = {"wordnet": "nouns of WordNet 3.0"}
+BUILT_IN = {
+    "wordnet": "nouns of WordNet 3.0, with names of brands and web sites below them",
+    "wordnet-nouns": "nouns of WordNet 3.0 alone, as in the papers",
+}
 _DATA = Path(__file__).parents[1] / "data"
 
 
@@ -50,7 +54,7 @@ def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
     Raises:
         InputError: A file cannot be read.
 
-    >>> len(open_taxonomy("wordnet"))
+    >>> len(open_taxonomy("wordnet-nouns"))
     82115
     """
     if isinstance(text, Taxonomy):
@@ -77,7 +81,9 @@ def public_names(text: str) -> list[str]:
 
 @cache
 def _open_built_in(name: str) -> Taxonomy:
-    return Taxonomy.open(_DATA / f"{name}.qvt")
+    if name == "wordnet":
+        return extend_wordnet(_open_built_in("wordnet-nouns"))
+    return Taxonomy.open(_DATA / "wordnet.qvt")
 
 
 def _open_file(path: Path) -> Taxonomy:

@@ -13,6 +13,7 @@ from ..taxonomy.graph import Taxonomy
 from .language import CompoundSplitter, Language, load_word_list
 from .tagging import english_lexicon
 from .tokens import Vocabulary, WordFeature
+from .web_lexicon import has_web_rules, load_web_lexicon, web_concepts
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,8 @@ def build_trie(labels: RaggedArray, width: int) -> Trie:
 # How a label was matched, best first. A part is one of the things that a joined label names
 # ("Diving" in "Swimming and Diving").
 MATCH_KINDS = (
-    "label", "plural", "stem", "glued", "part", "part plural", "part stem", "part glued", "name"
+    "label", "plural", "stem", "glued", "part", "part plural", "part stem", "part glued", "name",
+    "brand", "address", "town",
 )  # fmt: skip
 _MATCH_STEPS = 4
 _LENGTH = 1 << 20  # score per matched word; it exceeds any rank
@@ -130,6 +132,14 @@ class LabelMatches:
         """Return a result without matches for this number of phrases."""
         none = np.full(phrases, -1)
         return cls(none, np.zeros(phrases, np.int64), none)
+
+    def without(self, rows: BoolArray) -> LabelMatches:
+        """Return the matches, none for these phrases."""
+        return LabelMatches(
+            np.where(rows, -1, self.concepts),
+            np.where(rows, 0, self.lengths),
+            np.where(rows, -1, self.kinds),
+        )
 
     def select(self, rows: IntArray | BoolArray) -> LabelMatches:
         """Return the matches of these phrases."""
@@ -166,6 +176,8 @@ class LabelSet:
         self.words, self.stems = Vocabulary(), Vocabulary()
         spelled = self.words.encode(entries["text"])
         stripped = _strip_stop_words(self.words, spelled, language)
+        if has_web_rules(taxonomy, language):
+            stripped = _empty_lists(stripped, _find_rests(self.words, spelled, stripped))
         order = _sort_entries(entries, spelled, stripped)
         entries, lists = entries[order], _select_lists(stripped, order)
         self.concepts = entries["concept"].to_numpy()
@@ -198,6 +210,12 @@ class LabelIndex:
         """Return for every word of the vocabulary whether a label has it, in any form."""
         features = (self._surface_of, self._singular_of, self._stem_of, self._head_of)
         return np.asarray(np.any([feature() >= 0 for feature in features], axis=0))
+
+    def is_label(self) -> BoolArray:
+        """Return for every word of the vocabulary whether it is a label by itself."""
+        numbers = self._surface_of()
+        single = self._labels.surface.entries[self._labels.surface.first[numbers]] >= 0
+        return np.asarray((numbers >= 0) & (self._labels.surface.first[numbers] >= 0) & single)
 
     def spans(self, texts: RaggedArray) -> BoolArray:
         """Return a mask of the words that are in a label of several words: "north carolina"."""
@@ -273,6 +291,14 @@ def _list_own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
     )
     if not taxonomy.has_real_root:
         own = own.filter(pl.col("concept") != 0)
+    if "use" in taxonomy.tags:  # without names that are a brand only as a whole query
+        own = own.filter(pl.Series(taxonomy.tags["use"][own["concept"].to_numpy()] == 0))
+        is_name = own["concept"].is_in(web_concepts(taxonomy).tolist())
+        first = own["text"].str.split(" ").list.first()  # "all my children" is not "my children"
+        own = own.filter(~(is_name & first.is_in(sorted(language.stop_words))))
+    if has_web_rules(taxonomy, language):
+        empty = [word for word, concept in load_web_lexicon().senses if concept == "-"]
+        own = own.filter(~pl.col("text").is_in(empty))
     if "lexicographer" in taxonomy.tags and language.name == "english":
         listed = taxonomy.tags["lexicographer"][own["concept"].to_numpy()] != -1
         own = own.filter(~(pl.col("text").is_in(load_word_list("plain plurals")) & listed))
@@ -332,6 +358,14 @@ def _strip_stop_words(words: Vocabulary, spelled: RaggedArray, language: Languag
     has_letter = np.zeros(len(lists), np.bool_)
     has_letter[lists.row_ids[letter]] = True
     return _empty_lists(lists, has_letter & (sizes == 1))
+
+
+def _find_rests(words: Vocabulary, spelled: RaggedArray, stripped: RaggedArray) -> BoolArray:
+    """Return the labels of which only a common word is left: "the doors" is no door."""
+    common = words.words.is_in(english_lexicon()["word"].implode()).to_numpy()
+    is_rest = (stripped.sizes == 1) & (spelled.sizes > 1)
+    is_rest[is_rest] = common[stripped.items[stripped.start[:-1][is_rest]]]
+    return np.asarray(is_rest)
 
 
 def _sort_entries(entries: pl.DataFrame, spelled: RaggedArray, stripped: RaggedArray) -> IntArray:

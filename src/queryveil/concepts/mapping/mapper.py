@@ -20,10 +20,30 @@ from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .label_index import MATCH_KINDS, LabelIndex, LabelMatches, LabelSet
 from .language import Language, get_language
-from .phrases import Gazetteer, PersonNames, Phrases, load_gazetteer, noun_phrases, whole_queries
+from .phrases import (
+    Gazetteer,
+    PersonNames,
+    Phrases,
+    load_gazetteer,
+    mark_spans,
+    noun_phrases,
+    whole_queries,
+)
 from .result import PHRASE_SCHEMA, ConceptMapping
-from .tagging import NOUN, OTHER, VERB, BrillTagger, NounTagger, SpacyTagger, Tagger
-from .tokens import Vocabulary, WordFeature
+from .tagging import (
+    NOUN,
+    OTHER,
+    VERB,
+    BrillTagger,
+    NounTagger,
+    SpacyTagger,
+    Tagger,
+    english_lexicon,
+)
+from .tokens import Vocabulary, WordFeature, tokenize
+from .towns import TownMatches, TownRules
+from .web_lexicon import has_web_rules
+from .web_rules import ResolvedQueries, WebRules
 
 TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
@@ -66,13 +86,23 @@ class Mapper:
         self.language = get_language(language or taxonomy.language)
         self.vocabulary = Vocabulary()
         self.tagger = _build_tagger(tagger, self.language, self.vocabulary)
+        self._web = (
+            WebRules(taxonomy, self.vocabulary) if has_web_rules(taxonomy, self.language) else None
+        )
+        self._towns = TownRules(taxonomy, self.vocabulary) if self._web is not None else None
         names = load_gazetteer(taxonomy, self.language)
+        if self._towns is not None:
+            names = names.with_overrides(self._towns.usual_states)
         labels = _compile_labels(taxonomy, self.language, names, custom_terms)
         self._index = LabelIndex(labels, self.language, self.vocabulary)
         self._person_names = (
             PersonNames(names.person, self.vocabulary) if names.person is not None else None
         )
+        self._not_letter = WordFeature(
+            self.vocabulary, lambda new: (new.str.len_chars() > 1).to_numpy()
+        )
         self._long = WordFeature(self.vocabulary, lambda new: (new.str.len_chars() > 2).to_numpy())
+        self._tagged = self.vocabulary.flags(english_lexicon()["word"].str.to_lowercase())
         self._stop = self.vocabulary.flags(self.language.stop_words)
         self._address = self.vocabulary.flags(_ADDRESS_WORDS)
 
@@ -87,26 +117,51 @@ class Mapper:
         with display.stage("find concepts", len(queries)) as advance:
             for start in range(0, len(queries), _BLOCK):
                 block = queries[start : start + _BLOCK].cast(pl.String)
-                blocks.append(self._map_block(self.tokenize(block, start)))
+                blocks += self._map_queries(block, start)
                 advance(len(block))
+        table = pl.concat([pl.DataFrame(schema=PHRASE_SCHEMA), *blocks])
         return ConceptMapping(
-            self.taxonomy, queries, pl.concat([pl.DataFrame(schema=PHRASE_SCHEMA), *blocks])
+            self.taxonomy, queries, table.sort("query", "begin", maintain_order=True)
         )
 
-    def tokenize(self, queries: pl.Series, first: int = 0) -> TokenizedQueries:
-        """Tokenize queries and classify their words; `first` is the number of the first query."""
+    def _map_queries(self, queries: pl.Series, first: int) -> list[pl.DataFrame]:
+        """Map queries as a whole where a rule of the web applies, and the others by phrases."""
+        numbers = first + np.arange(len(queries))
+        if self._web is None:
+            return [self._map_block(self.tokenize(queries, numbers))]
+        resolved = self._web.resolve(queries)
+        rest = resolved.concepts < 0
+        whole = _resolved_table(queries.filter(~rest), numbers[~rest], resolved.select(~rest))
+        return [whole, self._map_block(self.tokenize(queries.filter(rest), numbers[rest]))]
+
+    def tokenize(self, queries: pl.Series, numbers: IntArray | None = None) -> TokenizedQueries:
+        """Tokenize queries and classify their words; `numbers` are those of the queries."""
         texts = self.vocabulary.encode(queries)
         content = self._content_mask(texts, queries)
         classes = self.tagger.word_classes(texts)
+        if self._web is not None:
+            # The tagger guesses the tag of a word that it does not know; a label is a noun.
+            classes[self._index.is_label()[texts.items] & ~self._tagged()[texts.items]] = NOUN
         classes[~content] = OTHER
         classes[self._index.spans(texts)] = NOUN
-        return TokenizedQueries(texts, content, classes, first)
+        towns = None if self._towns is None else self._towns.find(texts)
+        if towns is not None:  # looked up as one place, so they separate phrases
+            in_town = mark_spans(len(classes), towns.begins, towns.ends)
+            classes[in_town], content[in_town] = OTHER, False
+        if numbers is None:
+            numbers = np.arange(len(queries))
+        return TokenizedQueries(texts, content, classes, numbers, towns)
 
     def _map_block(self, block: TokenizedQueries) -> pl.DataFrame:
         texts, phrases = block.texts, noun_phrases(block.texts, block.kinds)
         matches = self._match_phrases(block, phrases)
         tables = [block.table(phrases, matches)]
+        matched = block.matched_words(phrases, matches)
         unmatched = block.unmatched(phrases, matches)
+        if block.towns is not None:
+            tables.append(block.town_table(block.towns))
+            matched |= mark_spans(len(matched), block.towns.begins, block.towns.ends)
+            unmatched[texts.row_ids[block.towns.begins]] = False
         for phrases_again in self._iter_second_tries(block, unmatched):
             if not len(phrases_again):
                 continue
@@ -117,7 +172,12 @@ class Mapper:
                     phrases_again.select(reliable), matches_again.select(reliable), loose=True
                 )
             )
+            matched |= block.matched_words(
+                phrases_again.select(reliable), matches_again.select(reliable)
+            )
             unmatched[texts.row_ids[phrases_again.begins[reliable]]] = False
+        if self._web is not None:
+            tables.append(_find_brands(self._web, block, matched))
         return pl.concat(tables).sort("query", "begin", maintain_order=True)
 
     def _iter_second_tries(
@@ -160,6 +220,8 @@ class Mapper:
         if not len(words):
             return LabelMatches.nothing(len(phrases))
         matches = self._index.find(words, ends, lengths)
+        is_letter = (matches.lengths == 1) & ~self._not_letter()[words[ends]]
+        matches = matches.without(is_letter)  # a single letter has no concept
         if self._person_names is None:
             return matches
         first = words[ends - np.maximum(lengths, 1) + 1]
@@ -170,6 +232,33 @@ class Mapper:
             np.where(is_name, lengths, matches.lengths),
             np.where(is_name, MATCH_KINDS.index("name"), matches.kinds),
         )
+
+
+def _find_brands(rules: WebRules, block: TokenizedQueries, matched: BoolArray) -> pl.DataFrame:
+    """Return the brands beside the matched words; they are added and never replace a match."""
+    inside = rules.find_inside(block.texts, matched)
+    phrases = Phrases(inside.ends - inside.lengths + 1, inside.ends)
+    kinds = np.full(len(phrases), MATCH_KINDS.index("brand"))
+    return block.table(phrases, LabelMatches(inside.concepts, inside.lengths, kinds))
+
+
+def _resolved_table(
+    queries: pl.Series, numbers: IntArray, resolved: ResolvedQueries
+) -> pl.DataFrame:
+    """Return one phrase, the whole query, for each resolved query."""
+    words = tokenize(queries).list.len()
+    return pl.DataFrame(
+        {
+            "query": numbers,
+            "begin": np.zeros(len(numbers), np.int32),
+            "words": words.cast(pl.Int32),
+            "matched": words.cast(pl.Int32),
+            "concept": resolved.concepts,
+            "how": resolved.kinds,
+            "loose": np.zeros(len(numbers), np.bool_),
+        },
+        schema=PHRASE_SCHEMA,
+    )
 
 
 def _compile_labels(
@@ -219,14 +308,15 @@ def _build_tagger(name: str | None, language: Language, vocabulary: Vocabulary) 
 class TokenizedQueries:
     """The words of a block of queries, and the class of each word in a noun phrase.
 
-    `content` is a mask of the words that are looked up: no stop words. `first` is the number of
-    the first query.
+    `content` is a mask of the words that are looked up: no stop words. `numbers` are the numbers
+    of the queries.
     """
 
     texts: RaggedArray
     content: BoolArray
     kinds: ByteArray
-    first: int
+    numbers: IntArray
+    towns: TownMatches | None = None
 
     @cached_property
     def content_index(self) -> IntArray:
@@ -265,12 +355,28 @@ class TokenizedQueries:
         mask[self.texts.row_ids[phrases.begins[matches.concepts >= 0]]] = False
         return mask
 
+    def town_table(self, towns: TownMatches) -> pl.DataFrame:
+        """Return the towns with a state or country as phrases."""
+        kinds = np.full(len(towns.ends), MATCH_KINDS.index("town"))
+        lengths = towns.ends - towns.begins + 1
+        matches = LabelMatches(towns.concepts, lengths, kinds)
+        return self.table(Phrases(towns.begins, towns.ends), matches)
+
+    def matched_words(self, phrases: Phrases, matches: LabelMatches) -> BoolArray:
+        """Return a mask of the words that a match covers."""
+        rows = np.flatnonzero(matches.concepts >= 0)
+        last = self.content_index[phrases.ends[rows]]
+        mask = np.zeros(len(self.content), np.bool_)
+        begins = last - matches.lengths[rows] + 1
+        mask[self.content] = mark_spans(len(self.words), begins, last)
+        return mask
+
     def table(self, phrases: Phrases, matches: LabelMatches, loose: bool = False) -> pl.DataFrame:
         """Return the phrases with the match of each; the columns are those of `PHRASE_SCHEMA`."""
         query = self.texts.row_ids[phrases.begins]
         return pl.DataFrame(
             {
-                "query": query.astype(np.int64) + self.first,
+                "query": self.numbers[query],
                 "begin": phrases.begins - self.texts.start[query],
                 "words": phrases.ends - phrases.begins + 1,
                 "matched": matches.lengths,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from ..taxonomy.graph import Taxonomy
 from .language import Language, load_word_list
 from .tagging import MODIFIER, NOUN, OTHER, VERB, english_lexicon
 from .tokens import Vocabulary
+from .web_lexicon import ANYWHERE, WebLexicon, load_web_lexicon, nearest_concepts
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,18 @@ class Phrases:
         """Remove the last word of each phrase; phrases of one word are dropped."""
         longer = self.select(self.ends > self.begins)
         return Phrases(longer.begins, longer.ends - 1)
+
+
+def mark_spans(size: int, begins: IntArray, ends: IntArray) -> BoolArray:
+    """Return a mask of the words from each begin to each end.
+
+    >>> mark_spans(5, np.array([1]), np.array([2])).tolist()
+    [False, True, True, False, False]
+    """
+    edges = np.zeros(size + 1, np.int64)
+    np.add.at(edges, begins, 1)
+    np.add.at(edges, ends + 1, -1)
+    return np.asarray(np.cumsum(edges)[:-1] > 0)
 
 
 def noun_phrases(texts: RaggedArray, kinds: ByteArray) -> Phrases:
@@ -94,6 +108,12 @@ class Gazetteer:
     fallbacks: tuple[tuple[str, int], ...] = ()
     person: int | None = None
 
+    def with_overrides(self, labels: Sequence[tuple[str, int]]) -> Gazetteer:
+        """Return the names with more overrides, unless a label is there already."""
+        known = {label for label, _ in self.overrides}
+        added = ((label, concept) for label, concept in labels if label not in known)
+        return replace(self, overrides=(*self.overrides, *added))
+
 
 class PersonNames:
     """Recognize phrases that are the name of a person."""
@@ -133,7 +153,26 @@ def load_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
         for name in load_word_list(names)
     ]
     given_names = [(name, person) for name in load_word_list("given names alone")]
-    pairs = [line.split("\t") for line in load_word_list("usual meanings")]
-    concepts = dict(taxonomy.find_all([name for _, name in pairs]))
-    common_meanings = [(label, concepts[name]) for label, name in pairs]
-    return Gazetteer((*common_meanings, *given_names), tuple(places), person)
+    lexicon = load_web_lexicon()
+    # The web's usual senses come first.
+    usual: dict[str, str] = dict(line.split("\t") for line in load_word_list("usual meanings"))
+    usual |= {word: name for word, name in lexicon.senses if name != "-"}
+    concepts = dict(taxonomy.find_all(sorted(set(usual.values()))))
+    meanings = {label: concepts[name] for label, name in usual.items()}
+    names_alone = [pair for pair in given_names if pair[0] not in meanings]
+    return Gazetteer(
+        (*meanings.items(), *names_alone), (*places, *_list_sites(taxonomy, lexicon)), person
+    )
+
+
+def _list_sites(taxonomy: Taxonomy, lexicon: WebLexicon) -> list[tuple[str, int]]:
+    """Return other spellings of sites and, where they are no concepts, the names themselves."""
+    aliases = zip(lexicon.aliases, lexicon.alias_use, strict=True)
+    names = [alias for alias, use in aliases if use == ANYWHERE]
+    if "use" not in taxonomy.tags:
+        own = zip(lexicon.concepts.labels, lexicon.concepts.names, strict=True)
+        names += [
+            pair for pair, use in zip(own, lexicon.concepts.use, strict=True) if use == ANYWHERE
+        ]
+    numbers = nearest_concepts(taxonomy, {name for _, name in names})
+    return [(text, numbers[name]) for text, name in names]

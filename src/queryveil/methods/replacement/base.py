@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ...concepts.loaders.registry import open_taxonomy, public_names
+from ...concepts.loaders.registry import BUILT_IN, open_taxonomy, public_names
 from ...concepts.mapping.mapper import Mapper
 from ...concepts.mapping.result import ConceptMapping
 from ...concepts.similarity.domain_sets import (
@@ -181,7 +181,8 @@ class ReplacementMethod(Method):
         max=10_000,
         unit="phrases",
     )
-    taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, or a file")
+    # Without the names of brands: each candidate more takes probability from the near ones.
+    taxonomy: str = parameter("wordnet-nouns", "taxonomy of concepts: wordnet-nouns, or a file")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -196,7 +197,7 @@ class ReplacementMethod(Method):
     def input_files(self) -> tuple[Path, ...]:
         """Return the files of the taxonomy."""
         names = (name.strip() for name in self.taxonomy.split(","))
-        return tuple(Path(name) for name in names if name and name != "wordnet")
+        return tuple(Path(name) for name in names if name and name not in BUILT_IN)
 
     def domains(self) -> DomainSet:
         """Return the domains of the taxonomy, and the topics of profiles."""
