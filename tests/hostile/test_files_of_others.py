@@ -157,7 +157,7 @@ def test_a_damaged_taxonomy_does_not_hide_the_others(cli: Any, tmp_path: Path) -
     os.mkfifo(tmp_path / "pipe.qvt")
     listed = {Path(one.name).name: one for one in list_taxonomies(tmp_path).taxonomies}
     assert listed["good.qvt"].concepts == 3
-    assert listed["wordnet"].concepts == 82_115
+    assert listed["wordnet-nouns"].concepts == 82_115
     for name in ("bad.qvt", "empty.qvt", "pipe.qvt"):
         assert listed[name].concepts is None
         assert listed[name].description.startswith("not readable: this ")

@@ -194,7 +194,7 @@ def written(method: qv.Method, sent: int, folder: Path, far: bool) -> dict[str, 
 
 def about(texts: list[str], domain: str) -> int:
     """Count the texts that name a concept of a domain."""
-    taxonomy = qv.open_taxonomy("wordnet")
+    taxonomy = qv.open_taxonomy("wordnet-nouns")
     top = max(taxonomy.lookup(domain), key=lambda concept: len(taxonomy.descendants(concept)))
     known = set(taxonomy.descendants(top).tolist())
     return sum(bool(known & set(taxonomy.lookup(text))) for text in texts)
@@ -202,7 +202,7 @@ def about(texts: list[str], domain: str) -> int:
 
 @pytest.fixture(scope="module")
 def mapper() -> Mapper:
-    return Mapper(qv.open_taxonomy("wordnet"))
+    return Mapper(qv.open_taxonomy("wordnet-nouns"))
 
 
 @pytest.fixture

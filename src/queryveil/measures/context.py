@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from ..concepts.loaders.registry import open_taxonomy, public_names
+from ..concepts.loaders.registry import BUILT_IN, open_taxonomy, public_names
 from ..concepts.mapping.mapper import Mapper
 from ..concepts.mapping.result import ConceptMapping
 from ..concepts.taxonomy.graph import Taxonomy
@@ -94,11 +94,31 @@ def released_concepts(
 def _own_concepts(context: MeasureContext, release: Release, taxonomy: str) -> pl.DataFrame | None:
     """Return the concepts that the method states, or None if it used another taxonomy.
 
-    Concept numbers are valid within one taxonomy only.
+    Concept numbers are valid within one taxonomy only. The built-in ones share their names.
     """
     own, own_taxonomy = release.concepts, str(release.parameters.get("taxonomy", "wordnet"))
-    if own is None or public_names(own_taxonomy) != public_names(taxonomy):
+    if own is None:
         return None
+    if public_names(own_taxonomy) != public_names(taxonomy):
+        if not {own_taxonomy, taxonomy} <= BUILT_IN.keys():
+            return None
+        unmapped = own["concept"].null_count()
+        own = _translate(own, context.taxonomy(own_taxonomy), context.taxonomy(taxonomy))
+        if own["concept"].null_count() > unmapped:
+            return None
     if own.filter(pl.col("concept") >= len(context.taxonomy(taxonomy))).height:
         raise UsageError(f"{release.method} released concepts that {taxonomy} does not have")
     return own.select("user", "concept", count=pl.lit(1, pl.Int64))
+
+
+def _translate(concepts: pl.DataFrame, source: Taxonomy, target: Taxonomy) -> pl.DataFrame:
+    """Replace concept numbers of one taxonomy by those of the same names in another one."""
+    names = target.names.series()
+    numbers = pl.DataFrame({"name": names, "number": range(len(names))})
+    own = pl.DataFrame({"concept": range(len(source)), "name": source.names.series()})
+    table = own.join(numbers, on="name", how="left").select(
+        pl.col("concept").cast(concepts.schema["concept"]),
+        pl.col("number").cast(concepts.schema["concept"]),
+    )
+    joined = concepts.join(table, on="concept", how="left", maintain_order="left")
+    return joined.with_columns(concept=pl.col("number")).drop("number")

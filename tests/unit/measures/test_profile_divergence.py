@@ -179,6 +179,23 @@ def test_what_the_method_says_goes_before_its_texts(ruler: str) -> None:
     assert ProfileDivergence(taxonomy=ruler).compute(MeasureContext(log), other).value == 1
 
 
+def test_concepts_of_a_built_in_taxonomy_are_read_by_name_in_another() -> None:
+    nouns, brands = open_taxonomy("wordnet-nouns"), open_taxonomy("wordnet")
+    tennis, gmail = nouns.find("tennis"), brands.find("web:gmail")
+    log = log_of({"a": ["tennis"]})
+    made = release_of(log, {"a": ["asthma"]})
+
+    def value(own: str, concept: int, taxonomy: str) -> float:
+        said = pl.DataFrame({"user": ["p-a", "p-a"], "concept": [concept, None]})
+        release = Release(**{**vars(made), "concepts": said, "parameters": {"taxonomy": own}})
+        return ProfileDivergence(taxonomy=taxonomy).compute(MeasureContext(log), release).value
+
+    assert tennis != brands.find("tennis")
+    assert value("wordnet-nouns", tennis, "wordnet") == 0
+    # The nouns alone have no brands, so the texts are read.
+    assert value("wordnet", gmail, "wordnet-nouns") == 1
+
+
 def test_concepts_that_the_ruler_does_not_have_are_refused(ruler: str) -> None:
     log, said = log_of({"a": ["theatre"]}), pl.DataFrame({"user": ["p-a"], "concept": [10**6]})
     made = release_of(log, {"a": ["tennis"]}, concepts=said)

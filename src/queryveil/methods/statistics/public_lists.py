@@ -42,7 +42,8 @@ WORDNET = "wordnet"
 def read_public_queries(name: str) -> pl.Series:
     """Return the distinct queries of a public list, in its order, normalized like those of a log.
 
-    `wordnet` is the list in the package: the labels of the nouns of WordNet.
+    `wordnet` is the list in the package: the labels of the nouns of WordNet, and names of brands
+    and web sites.
 
     >>> len(read_public_queries("wordnet")) > 100_000
     True
