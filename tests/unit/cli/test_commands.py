@@ -85,7 +85,8 @@ def test_quiet_prints_nothing(cli, release: Path, synthetic: Path, call: tuple[s
     assert cli(*filled(call, synthetic), "--quiet") == (0, "", "")
 
 
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+# The demo takes long, and its text is tested with its pages.
+@pytest.mark.parametrize("call", [call for call in CALLS if call[0] != "demo"], ids=" ".join)
 def test_people_get_a_text(cli, release: Path, synthetic: Path, call: tuple[str, ...]) -> None:
     ran = cli(*filled(call, synthetic))
     assert ran.code == 0, ran.err
