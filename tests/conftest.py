@@ -25,7 +25,6 @@ from hypothesis import settings
 
 from queryveil.cli import main
 from queryveil.concepts.mapping.mapper import Mapper
-from queryveil.methods.base import METHODS
 from queryveil.synthetic.generator import generate_blocks
 
 # Writing a file takes as long as the disk takes.
@@ -161,12 +160,8 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def one_mapper() -> Iterator[None]:
     """Make each mapper of methods once: to make one takes a third of a run."""
-    assert METHODS  # so that every module of a method is imported
     with pytest.MonkeyPatch.context() as patch:
-        cached = cache(Mapper)
-        for name, module in list(sys.modules.items()):
-            if name.startswith("queryveil.methods.") and vars(module).get("Mapper") is Mapper:
-                patch.setattr(module, "Mapper", cached)
+        patch.setattr("queryveil.concepts.mapping.options.Mapper", cache(Mapper))
         yield
 
 

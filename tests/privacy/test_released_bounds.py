@@ -19,7 +19,6 @@ import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.dp.noise import NoiseSource
 from queryveil.methods.click_graph import ClickGraph
-from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.concept_histogram import ConceptHistogram
 from queryveil.methods.replacement.profile_first import ProfileFirst
 from queryveil.methods.replacement.semantic import SemanticReplacement
@@ -208,7 +207,7 @@ def mapper() -> Mapper:
 @pytest.fixture
 def mapped_once(mapper: Mapper, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make what maps queries once: it takes longer than all the rest."""
-    monkeypatch.setattr(family, "Mapper", lambda _: mapper)
+    monkeypatch.setattr("queryveil.concepts.mapping.options.Mapper", lambda *_, **__: mapper)
 
 
 TOPICS = {"domain": "disease,sport", "max_phrases_per_user": PHRASES}

@@ -19,7 +19,6 @@ from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
 from queryveil.engine.operations import unique_queries
 from queryveil.log.query_log import QueryLog
-from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.mechanism import calibrate_mechanism
 from queryveil.methods.replacement.phrases import bound_phrases, pad_phrases
 from queryveil.methods.replacement.profile_first import _count_topics, _topic_concepts
@@ -35,7 +34,7 @@ Row = tuple[str, str, str | None, int | None, str | None]
 @pytest.fixture(autouse=True)
 def no_hints(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-    monkeypatch.setattr(family, "Mapper", lambda _: mapper())
+    monkeypatch.setattr("queryveil.concepts.mapping.options.Mapper", lambda *_, **__: mapper())
 
 
 @cache

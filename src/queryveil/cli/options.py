@@ -46,12 +46,12 @@ _LOADER = "The knowledge base"
 # What the help shows in place of a value.
 _VALUES = {
     "columns": "NAMES", "delimiter": "CHARACTER", "encoding": "NAME", "engine": "NAME",
-    "exclude_users": "FILE", "format": "NAME", "custom_terms": "FILE", "language": "NAME",
+    "exclude_users": "FILE", "format": "NAME", "language": "CODE",
     "max_decompressed_size": "SIZE", "max_rejected": "FRACTION", "method": "NAME",
     "query_parameter": "NAME", "quote": "CHARACTER", "sample_users": "NUMBER", "sheet": "NAME",
     "since": "DATE",
     "spark_config": "SETTINGS", "spark_master": "URL", "spark_scratch": "FOLDER",
-    "tagger": "NAME", "taxonomy": "NAME", "time_format": "FORMAT", "until": "DATE",
+    "tagger": "NAME", "taxonomy": "NAME", "terms": "FILE", "time_format": "FORMAT", "until": "DATE",
 }  # fmt: skip
 
 
@@ -325,7 +325,7 @@ class MapperArguments:
     taxonomy: str
     language: str | None
     tagger: str | None
-    custom_terms: Path | None
+    terms: Path | None
 
     @property
     def wanted(self) -> bool:
@@ -338,7 +338,7 @@ class MapperArguments:
             self.taxonomy,
             language=self.language,
             tagger=self.tagger,
-            custom_terms=self.custom_terms,
+            terms=self.terms,
         )
 
 
@@ -346,10 +346,10 @@ def _mapper_parameters() -> list[inspect.Parameter]:
     text = "wordnet, a .qvt file or a path list; several with commas; none: no concepts."
     return [
         _option("taxonomy", str, text, _MEANING, "wordnet"),
-        _option("language", str | None, "Language of the queries: english, german, ...", _MEANING),
+        _option("language", str | None, "Language of the queries: en, de, fr, ...", _MEANING),
         _option("tagger", str | None, f"Part-of-speech tagger: {', '.join(TAGGERS)}.", _MEANING),
         _option(
-            "custom_terms",
+            "terms",
             Path | None,
             "Custom terms: a term, a tab and a concept per line.",
             _MEANING,

@@ -25,6 +25,7 @@ from ..workflows.budget import (
     note_look,
     record_data_access,
 )
+from ..workflows.measurement import adapt_measure
 from ..workflows.method_arguments import take_method
 from .grid import FigureRequest, FigureSpec, MethodRun, expand_grid, request_figures
 from .journal import Journal, log_cache_key, row_key
@@ -166,7 +167,10 @@ def _read_log(log: LogOrReader) -> QueryLog:
 
 def _collect_runs(drawn: Sequence[tuple[FigureSpec, list[MethodRun]]]) -> Wanted:
     """Return each distinct run with all its measures."""
-    measures = {figure.measure: parse_measure(figure.measure) for figure, _ in drawn}
+    methods = [run.method for _, runs in drawn for run in runs]
+    measures = {
+        figure.measure: adapt_measure(parse_measure(figure.measure), methods) for figure, _ in drawn
+    }
     wanted: Wanted = {}
     for figure, runs in drawn:
         for run in runs:

@@ -101,7 +101,7 @@ def row_key(
             *_parameter_files(measure),
         )
     ]
-    parts = [__version__, log, str(run.method), line, turn, seed, identifiers, files]
+    parts = [__version__, log, str(run.method), line, str(measure), turn, seed, identifiers, files]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

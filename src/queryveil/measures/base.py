@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Literal
 
-from ..core.parameters import Parametrized
+from ..concepts.mapping.options import LANGUAGE_HELP, SAME, TERMS_HELP, MappingOptions
+from ..core.parameters import Parametrized, parameter
 from ..core.records import Json
 from ..core.registry import SpecRegistry
 from ..errors import UsageError
@@ -92,6 +93,24 @@ class Measure(Parametrized, ABC):
             value=None,
             skipped_because=reason,
         )
+
+
+@dataclass(frozen=True)
+class ConceptMeasure(Measure, ABC):
+    """The base of the measures that compare concepts of queries."""
+
+    taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
+    language: str = parameter(SAME, LANGUAGE_HELP)
+    terms: str = parameter("", TERMS_HELP)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.mapping_options.check()
+
+    @property
+    def mapping_options(self) -> MappingOptions:
+        """How queries are mapped to concepts."""
+        return MappingOptions(self.taxonomy, self.language, self.terms)
 
 
 # Runs the method on a log. Each turn number has its own random source, also under a seed.

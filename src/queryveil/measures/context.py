@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import polars as pl
 
-from ..concepts.loaders.registry import BUILT_IN, open_taxonomy, public_names
+from ..concepts.loaders.registry import BUILT_IN, public_names
 from ..concepts.mapping.mapper import Mapper
+from ..concepts.mapping.options import MappingOptions
 from ..concepts.mapping.result import ConceptMapping
 from ..concepts.taxonomy.graph import Taxonomy
 from ..engine.operations import unique_queries
@@ -38,20 +40,23 @@ class MeasureContext:
         value: T = self._cache[name]
         return value
 
-    def taxonomy(self, name: str) -> Taxonomy:
-        """Return a taxonomy by its name or path."""
-        return self.cached(("taxonomy", name), lambda: open_taxonomy(name))
+    def taxonomy(self, options: MappingOptions) -> Taxonomy:
+        """Return the taxonomy by which queries are mapped."""
+        return self.cached(("taxonomy", replace(options, terms="")), options.open_taxonomy)
 
-    def map_queries(self, rows: pl.LazyFrame, taxonomy: str) -> ConceptMapping:
+    def mapper(self, options: MappingOptions) -> Mapper:
+        """Return the mapper of these options."""
+        return self.cached(("mapper", options), lambda: options.mapper(self.taxonomy(options)))
+
+    def map_queries(self, rows: pl.LazyFrame, options: MappingOptions) -> ConceptMapping:
         """Map the distinct queries of the rows of a log or of a release to concepts."""
-        mapper = self.cached(("mapper", taxonomy), lambda: Mapper(self.taxonomy(taxonomy)))
-        return mapper.map(unique_queries(rows))
+        return self.mapper(options).map(unique_queries(rows))
 
-    def concepts(self, taxonomy: str) -> pl.DataFrame:
+    def concepts(self, options: MappingOptions) -> pl.DataFrame:
         """Return the concepts of each user's phrases with their counts: user, concept, count."""
-        key = ("concepts", taxonomy)
+        key = ("concepts", options)
         return self.cached(
-            key, lambda: self.map_queries(self.log.local_frame, taxonomy).concepts(self.log)
+            key, lambda: self.map_queries(self.log.local_frame, options).concepts(self.log)
         )
 
 
@@ -69,29 +74,32 @@ def restore_users(rows: pl.DataFrame, release: Release) -> pl.DataFrame:
 
 
 def released_concepts(
-    context: MeasureContext, release: Release, taxonomy: str
+    context: MeasureContext, release: Release, options: MappingOptions
 ) -> tuple[pl.DataFrame, str]:
     """Return user, concept and count of the released rows, and a note on how they were read.
 
     If the method states the concepts of its rows, these are used. Otherwise the texts are mapped
     as those of any log.
     """
-    own = _own_concepts(context, release, taxonomy)
+    own = _own_concepts(context, release, options)
     if own is not None:
         return restore_users(
             own, release
         ), "released rows read as the concepts that the method chose"
     if release.log is None:
         raise UsageError(
-            f"this release ({release.method}) has no users' logs that {taxonomy} could read",
+            f"this release ({release.method}) has no users' logs that "
+            f"{options.taxonomy} could read",
             hint="measure a release of users' logs",
         )
     rows = QueryLog(release.log)
-    pairs = context.map_queries(rows.local_frame, taxonomy).concepts(rows)
+    pairs = context.map_queries(rows.local_frame, options).concepts(rows)
     return restore_users(pairs, release), "released rows read from their texts"
 
 
-def _own_concepts(context: MeasureContext, release: Release, taxonomy: str) -> pl.DataFrame | None:
+def _own_concepts(
+    context: MeasureContext, release: Release, options: MappingOptions
+) -> pl.DataFrame | None:
     """Return the concepts that the method states, or None if it used another taxonomy.
 
     Concept numbers are valid within one taxonomy only. The built-in ones share their names.
@@ -99,15 +107,19 @@ def _own_concepts(context: MeasureContext, release: Release, taxonomy: str) -> p
     own, own_taxonomy = release.concepts, str(release.parameters.get("taxonomy", "wordnet"))
     if own is None:
         return None
-    if public_names(own_taxonomy) != public_names(taxonomy):
-        if not {own_taxonomy, taxonomy} <= BUILT_IN.keys():
+    asked = context.taxonomy(options)
+    if public_names(own_taxonomy) != public_names(options.taxonomy):
+        if not {own_taxonomy, options.taxonomy} <= BUILT_IN.keys():
             return None
         unmapped = own["concept"].null_count()
-        own = _translate(own, context.taxonomy(own_taxonomy), context.taxonomy(taxonomy))
+        source = context.taxonomy(replace(options, taxonomy=own_taxonomy))
+        own = _translate(own, source, asked)
         if own["concept"].null_count() > unmapped:
             return None
-    if own.filter(pl.col("concept") >= len(context.taxonomy(taxonomy))).height:
-        raise UsageError(f"{release.method} released concepts that {taxonomy} does not have")
+    if own.filter(pl.col("concept") >= len(asked)).height:
+        raise UsageError(
+            f"{release.method} released concepts that {options.taxonomy} does not have"
+        )
     return own.select("user", "concept", count=pl.lit(1, pl.Int64))
 
 

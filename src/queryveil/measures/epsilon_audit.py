@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ..concepts.mapping.options import MappingOptions
 from ..core.parameters import parameter
 from ..core.randomness import RandomSource
 from ..errors import InputError, QueryveilError, UsageError
@@ -98,7 +99,7 @@ def _is_visible(crowd: CrowdTrial, rerun: Rerun, turn: int) -> bool:
 
 def _candidate_texts(context: MeasureContext, number: int) -> Iterator[list[str]]:
     """Yield lists of texts: nouns, which a public list of queries may have; then the log's own."""
-    labels = context.taxonomy("wordnet").labels
+    labels = context.taxonomy(MappingOptions()).labels
     indices = np.linspace(0, len(labels) - 1, 4 * number + 400).astype(np.int64).tolist()
     nouns = dict.fromkeys(labels[index].lower() for index in indices)
     yield [word for word in nouns if word.isascii() and word.isalpha()][:number]
@@ -127,7 +128,8 @@ def _choose_swap(
         raise InputError("the method releases too few texts for an audit", hint="use a larger log")
     # Neighbors in the alphabet are often similar, so texts of the two halves are paired.
     pairs = [(index, half + index) for index in range(half)]
-    taxonomy = context.taxonomy(str(release.parameters["taxonomy"])) if "concept" in known else None
+    options = MappingOptions.of(release.parameters)
+    taxonomy = context.taxonomy(options) if "concept" in known else None
     return SwapTrial(
         tuple((chosen["text"][first], chosen["text"][second]) for first, second in pairs),
         rows,
@@ -144,7 +146,7 @@ def _select_single_concepts(
     if "taxonomy" not in release.parameters:
         return frame
     mapping = context.map_queries(
-        frame.lazy().rename({"text": "query"}), str(release.parameters["taxonomy"])
+        frame.lazy().rename({"text": "query"}), MappingOptions.of(release.parameters)
     )
     single = mapping.phrases.filter(pl.col("query").is_unique() & (pl.col("concept") >= 0))
     names = pl.DataFrame({"text": mapping.queries}).with_row_index("query")

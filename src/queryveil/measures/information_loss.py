@@ -39,7 +39,7 @@ from ._shared.random_groups import (
     infer_grouping,
     sample_random_prototypes,
 )
-from .base import Measure
+from .base import ConceptMeasure
 from .context import MeasureContext, released_concepts
 from .result import MeasureResult
 
@@ -58,7 +58,7 @@ class _OriginalClusters:
 
 
 @dataclass(frozen=True)
-class InformationLoss(Measure):
+class InformationLoss(ConceptMeasure):
     """L, in percent; 0: the clusters of users are unchanged, 100: they are unrelated."""
 
     name: ClassVar[str] = "information-loss"
@@ -73,7 +73,6 @@ class InformationLoss(Measure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
-    taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
     clusters: int | Literal["auto", "calinski-harabasz"] = parameter(
         "auto",
         "number of clusters of users; auto: 8% of the users, calinski-harabasz: the number with "
@@ -88,9 +87,9 @@ class InformationLoss(Measure):
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return L with its baselines, and the basis."""
         was = self._original_clusters(context)
-        pairs, note = released_concepts(context, release, self.taxonomy)
+        pairs, note = released_concepts(context, release, self.mapping_options)
         now = build_profiles(_add_missing_users(pairs, was.profiles.users))
-        matrix = profile_distance_matrix(context.taxonomy(self.taxonomy), now)
+        matrix = profile_distance_matrix(context.taxonomy(self.mapping_options), now)
         labels = self._cut(matrix, was.number)
         baseline, description = self._baseline(context, was, release)
         chance = _percent(expected_distance(was.labels, labels))
@@ -115,8 +114,8 @@ class InformationLoss(Measure):
         return context.cached((self, "clusters"), lambda: self._cluster_original(context))
 
     def _cluster_original(self, context: MeasureContext) -> _OriginalClusters:
-        taxonomy = context.taxonomy(self.taxonomy)
-        profiles = build_profiles(context.concepts(self.taxonomy))
+        taxonomy = context.taxonomy(self.mapping_options)
+        profiles = build_profiles(context.concepts(self.mapping_options))
         self._check_size(len(profiles))
         concepts = np.unique(profiles.lists.items)
         cache_distances(taxonomy, concepts[concepts != UNMAPPED])
@@ -178,7 +177,7 @@ class InformationLoss(Measure):
     def _random_distance(
         self, context: MeasureContext, was: _OriginalClusters, grouping: Grouping, turn: int
     ) -> float:
-        taxonomy = context.taxonomy(self.taxonomy)
+        taxonomy = context.taxonomy(self.mapping_options)
         prototypes, group = sample_random_prototypes(taxonomy, was.profiles, grouping, turn)
         matrix = profile_distance_matrix(taxonomy, prototypes)[np.ix_(group, group)]
         return partition_distance(was.labels, self._cut(matrix, was.number))
@@ -187,7 +186,7 @@ class InformationLoss(Measure):
         choices = {"auto": "8% of the users", "calinski-harabasz": "by Calinski-Harabasz"}
         choice = choices.get(str(self.clusters), "as requested")
         return (
-            f"{context.taxonomy(self.taxonomy).title}, {was.number} clusters ({choice}), "
+            f"{context.taxonomy(self.mapping_options).title}, {was.number} clusters ({choice}), "
             f"{self.linkage} linkage"
         )
 

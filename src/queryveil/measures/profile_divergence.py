@@ -22,7 +22,7 @@ from ..concepts.taxonomy.graph import Taxonomy
 from ..core.parameters import parameter
 from ..errors import InputError
 from ..release.release import Release
-from .base import Measure
+from .base import ConceptMeasure
 from .context import MeasureContext, released_concepts
 from .result import MeasureResult
 
@@ -30,7 +30,7 @@ _PRESETS = ("sanchez4", "sanchez19", "lexicographer", "branches")
 
 
 @dataclass(frozen=True)
-class ProfileDivergence(Measure):
+class ProfileDivergence(ConceptMeasure):
     """The mean divergence of users' profiles; 0: all are unchanged, 1: none overlaps."""
 
     name: ClassVar[str] = "profile-divergence"
@@ -46,7 +46,6 @@ class ProfileDivergence(Measure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
-    taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
     topics: str = parameter(
         "auto", f"auto, one of {', '.join(_PRESETS)}, or concepts with + between them"
     )
@@ -59,7 +58,7 @@ class ProfileDivergence(Measure):
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the mean divergence, the number of measured users, and the basis."""
         was = self._original_profiles(context)
-        pairs, note = released_concepts(context, release, self.taxonomy)
+        pairs, note = released_concepts(context, release, self.mapping_options)
         losses = profile_divergences(was, self._build_profiles(context, pairs))["loss"]
         all_users = context.cached("users", lambda: context.log.count_distinct("user"))
         return self.result(
@@ -75,7 +74,8 @@ class ProfileDivergence(Measure):
     def _original_profiles(self, context: MeasureContext) -> pl.DataFrame:
         # All phrases with a concept inside the topics count, also several of one query.
         profiles = context.cached(
-            (self, "before"), lambda: self._build_profiles(context, context.concepts(self.taxonomy))
+            (self, "before"),
+            lambda: self._build_profiles(context, context.concepts(self.mapping_options)),
         )
         if not profiles.height:
             raise InputError(
@@ -85,7 +85,7 @@ class ProfileDivergence(Measure):
         return profiles
 
     def _topics(self, context: MeasureContext) -> Topics:
-        taxonomy = context.taxonomy(self.taxonomy)
+        taxonomy = context.taxonomy(self.mapping_options)
         return context.cached((self, "topics"), lambda: _parse_topics(self.topics, taxonomy))
 
     def _build_profiles(self, context: MeasureContext, pairs: pl.DataFrame) -> pl.DataFrame:
@@ -102,7 +102,7 @@ class ProfileDivergence(Measure):
         number = len(self._topics(context))
         others = {"drop": "other concepts left out", "bin": "other concepts as one class"}
         return (
-            f"{context.taxonomy(self.taxonomy).title}, {number} topics ({self.topics}), "
+            f"{context.taxonomy(self.mapping_options).title}, {number} topics ({self.topics}), "
             + others[self.off_topic]
         )
 

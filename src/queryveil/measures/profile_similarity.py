@@ -7,16 +7,15 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ..core.parameters import parameter
 from ..errors import InputError
 from ..release.release import Release
-from .base import Measure
+from .base import ConceptMeasure
 from .context import MeasureContext, released_concepts
 from .result import MeasureResult
 
 
 @dataclass(frozen=True)
-class ProfileSimilarity(Measure):
+class ProfileSimilarity(ConceptMeasure):
     """The mean cosine of users' concept counts before and after; 1: proportional, 0: disjoint."""
 
     name: ClassVar[str] = "profile-similarity"
@@ -31,12 +30,10 @@ class ProfileSimilarity(Measure):
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
-    taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
-
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the mean cosine, that of the whole log's profile as a baseline, and the basis."""
         was = self._original_counts(context)
-        pairs, note = released_concepts(context, release, self.taxonomy)
+        pairs, note = released_concepts(context, release, self.mapping_options)
         cosines = profile_cosines(was, _count_mapped(pairs))["cosine"]
         all_users = context.cached("users", lambda: context.log.count_distinct("user"))
         same_for_all = context.cached((self, "same"), lambda: self._same_for_all(was))
@@ -48,7 +45,7 @@ class ProfileSimilarity(Measure):
                 "left_out": all_users - len(cosines),
                 "without": int((cosines == 0).sum()),
             },
-            basis=f"{context.taxonomy(self.taxonomy).title}; {note}",
+            basis=f"{context.taxonomy(self.mapping_options).title}; {note}",
         )
 
     def prepare(self, context: MeasureContext) -> None:
@@ -58,12 +55,13 @@ class ProfileSimilarity(Measure):
     def _original_counts(self, context: MeasureContext) -> pl.DataFrame:
         """Return the concept counts of the original log: user, concept, count."""
         counts = context.cached(
-            ("known concepts", self.taxonomy),
-            lambda: _count_mapped(context.concepts(self.taxonomy)),
+            ("known concepts", self.mapping_options),
+            lambda: _count_mapped(context.concepts(self.mapping_options)),
         )
         if not counts.height:
+            title = context.taxonomy(self.mapping_options).title
             raise InputError(
-                f"no user of this log has a concept of {context.taxonomy(self.taxonomy).title}",
+                f"no user of this log has a concept of {title}",
                 hint="use another taxonomy",
             )
         return counts

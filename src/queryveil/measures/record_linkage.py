@@ -14,8 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from ..concepts.loaders.registry import open_taxonomy
-from ..concepts.mapping.mapper import Mapper
+from ..concepts.mapping.options import MappingOptions
 from ..core.randomness import RandomSource
 from ..engine.operations import aggregate, map_partitions, unique_queries
 from ..engine.table import RemoteTable, Table
@@ -51,7 +50,9 @@ class LinkageCounts:
     sample: int
 
 
-def link_records_on_spark(rows: Table, release: Release, taxonomy: str | None) -> LinkageCounts:
+def link_records_on_spark(
+    rows: Table, release: Release, mapping: MappingOptions | None
+) -> LinkageCounts:
     """Link the released logs of a log on a cluster."""
     sent = count_user_queries(released_log(release))
     logs = _sample_logs(len(sent.users))
@@ -63,7 +64,7 @@ def link_records_on_spark(rows: Table, release: Release, taxonomy: str | None) -
     texts = pl.DataFrame({"name": sent.queries}).with_row_index("text")
     texts = texts.join(contents.select("text").unique(), on="text", how="semi")
     score_partition = partial(
-        _score_partition, contents=contents, texts=texts, claims=claims, taxonomy=taxonomy
+        _score_partition, contents=contents, texts=texts, claims=claims, mapping=mapping
     )
     scores = map_partitions(rows, score_partition, RandomSource())
     best = (
@@ -102,7 +103,7 @@ def _score_partition(
     contents: pl.DataFrame,
     texts: pl.DataFrame,
     claims: pl.DataFrame,
-    taxonomy: str | None,
+    mapping: MappingOptions | None,
 ) -> pl.DataFrame:
     """Return the best score of the partition's users for each log, and the scores of true pairs.
 
@@ -112,7 +113,7 @@ def _score_partition(
     counts = frame.group_by("user", "query").agg(count=pl.len()).collect()
     counts = counts.with_columns(pl.col("user", "query").cast(pl.String))
     users = counts.select(pl.col("user").unique().sort()).with_row_index("owner")
-    sent = _count_phrases(counts, taxonomy) if taxonomy else counts
+    sent = _count_phrases(counts, mapping) if mapping else counts
     known = sent.join(texts.rename({"name": "query"}), on="query").join(users, on="user")
     held = known.group_by("owner", "text").agg(pl.col("count").sum())
     own_claims = claims.join(users, on="user").select("ask", "owner", "user").unique()
@@ -135,9 +136,9 @@ _SCORE_SCHEMA = {"ask": pl.Int64, "user": pl.String, "score": pl.Int64, "ties": 
 _NO_SCORES = pl.DataFrame(schema=_SCORE_SCHEMA)
 
 
-def _count_phrases(counts: pl.DataFrame, taxonomy: str) -> pl.DataFrame:
+def _count_phrases(counts: pl.DataFrame, options: MappingOptions) -> pl.DataFrame:
     """Replace queries by their phrases."""
-    mapping = Mapper(open_taxonomy(taxonomy)).map(unique_queries(counts.lazy()))
+    mapping = options.mapper().map(unique_queries(counts.lazy()))
     texts = mapping.phrase_texts().select("query", "phrase")
     joined = counts.join(texts, on="query").select("user", "count", query="phrase")
     return joined.group_by("user", "query").agg(pl.col("count").sum())
@@ -180,8 +181,8 @@ class RecordLinkage(QueryTextMeasure):
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the percentage of linked users, that of guessing, and the vanished users."""
         if isinstance(context.log.table, RemoteTable):
-            taxonomy = self.phrase_taxonomy(release)
-            counts = link_records_on_spark(context.log.table, release, taxonomy)
+            mapping = self.phrase_mapping(release)
+            counts = link_records_on_spark(context.log.table, release, mapping)
             return self._build_result(release, counts)
         sent = self.original_counts(context, release)
         logs = released_counts(sent, release)

@@ -20,13 +20,13 @@ from ._shared.random_groups import (
     infer_grouping,
     sample_random_concepts,
 )
-from .base import Measure
+from .base import ConceptMeasure
 from .context import MeasureContext, released_concepts
 from .result import MeasureResult
 
 
 @dataclass(frozen=True)
-class SemanticRemain(Measure):
+class SemanticRemain(ConceptMeasure):
     """The mean fraction of users' categories that their released logs keep; 1: all, 0: none."""
 
     name: ClassVar[str] = "semantic-remain"
@@ -40,7 +40,6 @@ class SemanticRemain(Measure):
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
-    taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
     level: int | Literal["auto"] = parameter(
         "auto",
         "level of the result; auto: the deepest of `min_levels` that half of the concepts reach",
@@ -54,8 +53,8 @@ class SemanticRemain(Measure):
         was = self._count_original(context)
         reached = self._fractions_reached(context, was)
         level = self._choose_level(reached)
-        pairs, note = released_concepts(context, release, self.taxonomy)
-        now = level_matrices(context.taxonomy(self.taxonomy), pairs, len(was))
+        pairs, note = released_concepts(context, release, self.mapping_options)
+        now = level_matrices(context.taxonomy(self.mapping_options), pairs, len(was))
         fractions = [remaining_shares(*both)["share"] for both in zip(was, now, strict=True)]
         means = [float(part.mean()) if len(part) else None for part in fractions]  # type: ignore[arg-type]
         k = release.guarantee.k
@@ -77,7 +76,7 @@ class SemanticRemain(Measure):
                 "reached": {str(n): part for n, part in reached.items()},
                 "random_groups_note": description,
             },
-            basis=f"{context.taxonomy(self.taxonomy).title}, level {level}; {note}",
+            basis=f"{context.taxonomy(self.mapping_options).title}, level {level}; {note}",
         )
 
     def _choose_level(self, reached: Mapping[int, float]) -> int:
@@ -90,19 +89,20 @@ class SemanticRemain(Measure):
     ) -> tuple[float | None, str]:
         """Return what remains on the level in random groups, and a description of the groups."""
         profiles = context.cached(
-            ("profiles", self.taxonomy), lambda: build_profiles(context.concepts(self.taxonomy))
+            ("profiles", self.mapping_options),
+            lambda: build_profiles(context.concepts(self.mapping_options)),
         )
         grouping = infer_grouping(release, len(profiles))
         if isinstance(grouping, str):
             return None, grouping
-        taxonomy = context.taxonomy(self.taxonomy)
+        taxonomy = context.taxonomy(self.mapping_options)
 
         def measure_turn(number: int) -> float:
             pairs = sample_random_concepts(taxonomy, profiles, grouping, number)
             now = level_matrices(taxonomy, pairs, level)[level - 1]
             return float(remaining_shares(was[level - 1], now)["share"].mean() or 0.0)  # type: ignore[arg-type]
 
-        key = ("random groups", self.taxonomy, level, grouping)
+        key = ("random groups", self.mapping_options, level, grouping)
         mean = context.cached(key, lambda: fmean(map(measure_turn, range(REPEATS))))
         return round(mean, 6), describe_baseline(grouping)
 
@@ -110,7 +110,7 @@ class SemanticRemain(Measure):
         self, context: MeasureContext, was: list[pl.DataFrame]
     ) -> dict[int, float]:
         """Return the fraction of the log's concepts that lie on each level or below it."""
-        total = max(int(context.concepts(self.taxonomy)["count"].sum()), 1)
+        total = max(int(context.concepts(self.mapping_options)["count"].sum()), 1)
         fractions = [int(matrix["count"].sum()) / total for matrix in was]
         return {level: round(fraction, 6) for level, fraction in enumerate(fractions, 1)}
 
@@ -120,11 +120,11 @@ class SemanticRemain(Measure):
 
     def _count_original(self, context: MeasureContext) -> list[pl.DataFrame]:
         """Return the categories of the original log, one frame per level."""
-        taxonomy, level = context.taxonomy(self.taxonomy), self._choose_level({})
+        taxonomy, level = context.taxonomy(self.mapping_options), self._choose_level({})
         levels = max(level, self.min_levels)
         matrices = context.cached(
-            ("levels", self.taxonomy, levels),
-            lambda: level_matrices(taxonomy, context.concepts(self.taxonomy), levels),
+            ("levels", self.mapping_options, levels),
+            lambda: level_matrices(taxonomy, context.concepts(self.mapping_options), levels),
         )
         if not matrices[level - 1].height:
             raise InputError(

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from ..concepts.loaders.registry import open_taxonomy
-from ..concepts.mapping.mapper import Mapper
+from ..concepts.mapping.options import MappingOptions
 from ..concepts.similarity.domain_sets import DomainSet, open_domains
 from ..concepts.taxonomy.labels import publishable_labels
 from ..errors import UsageError
@@ -112,7 +112,7 @@ def _words(about: str) -> tuple[list[list[str]], list[int]]:
 
 def _map_to_topic(domains: DomainSet, meant: pl.DataFrame) -> list[bool]:
     """Return which texts map to exactly one concept, which is of their topic."""
-    mapping = Mapper(domains.taxonomy).map(meant["text"])
+    mapping = MappingOptions().mapper(domains.taxonomy).map(meant["text"])
     phrases = mapping.phrases.group_by("query").agg(pl.len(), pl.col("concept").first())
     phrases = pl.DataFrame({"query": np.arange(meant.height)}).join(
         phrases, on="query", how="left", maintain_order="left"

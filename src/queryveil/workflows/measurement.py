@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack, overload
 
+from ..concepts.mapping.options import SAME
 from ..core.arguments import guided_with
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
@@ -40,6 +42,21 @@ def method_of_release(release: Release) -> Method:
     if release.method_spec is not None:
         return parse_method(release.method_spec)
     return METHODS.find(release.method).from_params(dict(release.parameters))
+
+
+def adapt_measure(chosen: Measure, methods: Iterable[Method]) -> Measure:
+    """Return a measure that maps queries in the language and with the terms of the methods.
+
+    It keeps what it sets itself. Of several methods the first that sets a value counts, so that
+    all are measured alike.
+    """
+    values = chosen.params()
+    for declared in chosen.parameters():
+        if declared.name in ("language", "terms") and values[declared.name] == declared.default:
+            own = (method.params().get(declared.name) for method in methods)
+            set_values = (value for value in own if value and value != SAME)
+            values[declared.name] = next(set_values, declared.default)
+    return chosen.from_params(values)
 
 
 def run_for_measurement(
@@ -142,13 +159,23 @@ def measure(
     released = release if isinstance(release, Release) else read_release(Path(release), opened)
     rerun, notes = _prepare_rerun(selected, released, seed, ledger)
     notes = notes or note_look(opened, ledger, "measure")
-    strict = measures is not None
+    strict, known = measures is not None, _known_methods(released)
     results: dict[str, MeasureResult] = {}
     with shown.stage("measure", len(selected)) as advance:
         for chosen in selected:
-            results[str(chosen)] = _compute_or_skip(chosen, context, released, rerun, strict=strict)
+            fitting = adapt_measure(chosen, known)
+            result = _compute_or_skip(fitting, context, released, rerun, strict=strict)
+            results[str(chosen)] = replace(result, measure=str(chosen))
             advance(1)
     return MeasureResults(released.method, results, tuple(notes))
+
+
+def _known_methods(release: Release) -> list[Method]:
+    """Return the method of a release, or nothing if it is not installed here."""
+    try:
+        return [method_of_release(release)]
+    except QueryveilError:
+        return []
 
 
 def _select_measures(measures: Iterable[str | Measure] | None) -> list[Measure]:

@@ -173,6 +173,8 @@ def profile(
     log: LogLike,
     *,
     taxonomy: str | Path | Taxonomy | Mapper | None = None,
+    language: str | None = None,
+    terms: str | Path | None = None,
     ledger: str | None = None,
     progress: Progress | None = None,
     **reading: Unpack[ReadingKeywords],
@@ -189,6 +191,8 @@ def profile(
         log: A log, or what `read_log` reads: files, or a frame of pandas, Polars or PyArrow.
         taxonomy: Its concepts are the topics; or a mapper (see `make_mapper`). Without it there
             are no topics.
+        language: The language of the queries, as "de"; else that of the taxonomy.
+        terms: File of custom terms, one term, tab and concept per line.
         ledger: Name or folder of the ledger that records the data access; else it is beside the
             log.
         progress: Receives the stages of the work.
@@ -206,7 +210,7 @@ def profile(
     2
     """
     shown = progress or NoProgress()
-    mapper = None if taxonomy is None else make_mapper(taxonomy)
+    mapper = None if taxonomy is None else make_mapper(taxonomy, language=language, terms=terms)
     opened = open_log(log, reading, progress=shown)
     notes = note_look(opened, ledger, "profile")
     return _compute_profile(opened, mapper, notes, shown)

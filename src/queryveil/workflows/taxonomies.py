@@ -13,10 +13,10 @@ from ..concepts.loaders.registry import (
     BUILT_IN,
     TAXONOMY_LOADERS,
     open_taxonomy,
-    read_custom_terms,
 )
 from ..concepts.mapping.explanation import QueryExplanation, explain_query
 from ..concepts.mapping.mapper import Mapper
+from ..concepts.mapping.options import SAME, MappingOptions
 from ..concepts.mapping.result import ConceptMapping
 from ..concepts.taxonomy.builder import RepairLog
 from ..concepts.taxonomy.graph import Taxonomy
@@ -184,15 +184,15 @@ def make_mapper(
     *,
     language: str | None = None,
     tagger: str | None = None,
-    custom_terms: str | Path | None = None,
+    terms: str | Path | None = None,
 ) -> Mapper:
     """Return a mapper of queries to concepts.
 
     Args:
         taxonomy: A taxonomy, its file or its name; a mapper is returned as it is.
-        language: The language of the queries; else that of the taxonomy.
+        language: The language of the queries, as "de"; else that of the taxonomy.
         tagger: What finds the nouns of a query; else the built-in tagger.
-        custom_terms: File of custom terms, one term, tab and concept per line.
+        terms: File of custom terms, one term, tab and concept per line.
 
     Returns:
         The mapper.
@@ -205,9 +205,9 @@ def make_mapper(
     """
     if isinstance(taxonomy, Mapper):
         return taxonomy
-    opened = open_taxonomy(taxonomy)
-    own = read_custom_terms(Path(custom_terms), opened) if custom_terms is not None else []
-    return Mapper(opened, language=language, tagger=tagger, custom_terms=own)
+    options = MappingOptions(str(taxonomy), language or SAME, "" if terms is None else str(terms))
+    opened = taxonomy if isinstance(taxonomy, Taxonomy) else None
+    return options.mapper(opened, tagger)
 
 
 @guided_with(READING_OPTIONS)
@@ -215,6 +215,8 @@ def map_log(
     log: LogLike,
     taxonomy: str | Path | Taxonomy | Mapper = "wordnet",
     *,
+    language: str | None = None,
+    terms: str | Path | None = None,
     progress: Progress | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> ConceptMapping:
@@ -223,6 +225,8 @@ def map_log(
     Args:
         log: A log, or what `read_log` reads: files, or a frame of pandas, Polars or PyArrow.
         taxonomy: A taxonomy, its file or its name; or a mapper (see `make_mapper`).
+        language: The language of the queries, as "de"; else that of the taxonomy.
+        terms: File of custom terms, one term, tab and concept per line.
         progress: Receives the stages of the work.
         reading: Options of `read_log`, such as `columns`.
 
@@ -238,7 +242,8 @@ def map_log(
     1.0
     """
     opened = open_log(log, reading, progress=progress)
-    return make_mapper(taxonomy).map(unique_queries(opened.local_frame), progress)
+    mapper = make_mapper(taxonomy, language=language, terms=terms)
+    return mapper.map(unique_queries(opened.local_frame), progress)
 
 
 def explain_queries(mapper: Mapper, queries: Sequence[str]) -> list[QueryExplanation]:

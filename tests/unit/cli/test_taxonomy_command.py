@@ -255,7 +255,7 @@ def test_map_to_several_taxonomies(cli, odp: str, tmp_path: Path) -> None:
 
 def test_map_with_own_terms(cli, odp: str, tmp_path: Path) -> None:
     (tmp_path / "terms.tsv").write_text(f"scuba\t{DIVING}\n")
-    call = ("taxonomy", "map", "scuba", "--taxonomy", odp, "--custom-terms", "terms.tsv")
+    call = ("taxonomy", "map", "scuba", "--taxonomy", odp, "--terms", "terms.tsv")
     told = document(cli(*call, "--json"))
     assert [one["concept"] for one in told["phrases"]] == [DIVING]
     (tmp_path / "terms.tsv").write_text("scuba\tNowhere\n")

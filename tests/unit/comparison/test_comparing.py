@@ -30,7 +30,6 @@ from queryveil.comparison.writing import write_comparison
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.ledger.ledger import Ledger
 from queryveil.ledger.state import warnings_of
-from queryveil.methods.microaggregation import queries as stand_ins
 from queryveil.workflows.budget import DATA_ACCESS_NOTE
 
 PRIVATE = "dp-statistics:epsilon=9:delta=1e-4:max-queries-per-user=2:budget-split=1/0/0"
@@ -240,7 +239,9 @@ def test_what_is_known_is_not_run_again(
 ) -> None:
     log, out, ran = qv.read_log(part), tmp_path / "out", []
     plain = cells.run_task
-    monkeypatch.setattr(stand_ins, "Mapper", cache(Mapper))  # to make one takes most of a run
+    monkeypatch.setattr(
+        "queryveil.concepts.mapping.options.Mapper", cache(Mapper)
+    )  # to make one takes most of a run
 
     def counted(before: object, task: cells.Task) -> dict:
         ran.append((str(task[0].run.method), [cell.line for cell in task]))

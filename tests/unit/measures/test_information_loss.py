@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
 from queryveil.concepts.loaders.registry import open_taxonomy
+from queryveil.concepts.mapping.options import MappingOptions
 from queryveil.concepts.similarity.profiles import build_profiles, profile_distances
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
@@ -108,7 +109,7 @@ def test_it_is_the_definition_on_a_log(synthetic: Path) -> None:
     rows = release.log.collect().with_columns(pl.col("user").cast(pl.String).replace(names))
     partitions = []
     for one in (log, QueryLog.from_clean_frame(rows)):
-        profiles = build_profiles(MeasureContext(one).concepts("wordnet"))
+        profiles = build_profiles(MeasureContext(one).concepts(MappingOptions()))
         matrix = np.stack([profile_distances(wordnet, profiles, i) for i in range(60)])
         partitions.append(cut_tree(linkage_tree(((matrix + matrix.T) / 2).round(6), "average"), 5))
     want = 100 * partition_distance(*partitions)

@@ -16,7 +16,6 @@ from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
-from queryveil.measures import context as original
 from queryveil.measures.context import MeasureContext
 from queryveil.measures.profile_divergence import ProfileDivergence, profile_divergences
 from queryveil.release.guarantee import Guarantee
@@ -42,8 +41,8 @@ def ruler(tmp_path_factory: pytest.TempPathFactory) -> str:
 def one_mapper() -> Iterator[None]:
     """Let all tests share a mapper: to make one takes longer than all that a test does."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(original, "open_taxonomy", cache(open_taxonomy))
-        patch.setattr(original, "Mapper", cache(Mapper))
+        patch.setattr("queryveil.concepts.mapping.options.open_taxonomy", cache(open_taxonomy))
+        patch.setattr("queryveil.concepts.mapping.options.Mapper", cache(Mapper))
         yield
 
 

@@ -23,7 +23,6 @@ from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.dp.noise import NoiseSource
 from queryveil.errors import ParameterError, UsageError
-from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.concept_histogram import ConceptHistogram, _spread
 from queryveil.methods.replacement.profile_first import ProfileFirst, _topic_concepts
 from queryveil.methods.runner import run_method
@@ -43,7 +42,7 @@ known_mapper = cache(Mapper)
 @pytest.fixture(autouse=True)
 def no_hints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(family, "Mapper", known_mapper)
+    monkeypatch.setattr("queryveil.concepts.mapping.options.Mapper", known_mapper)
 
 
 def run(method: qv.Method, rows: list[Any] = ROWS, seed: int | None = 1) -> qv.Release:

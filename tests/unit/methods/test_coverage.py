@@ -121,6 +121,7 @@ def test_a_log_in_shares_is_judged_as_a_whole(monkeypatch: pytest.MonkeyPatch) -
     """A block of users with nothing but unknown words is no reason to refuse."""
     from in_shares import in_shares
 
+    from queryveil.concepts.mapping.options import MappingOptions
     from queryveil.methods.microaggregation.blocking import repartition_by_similarity
 
     method = qv.parse_method("semantic-microaggregation:k=3")
@@ -129,7 +130,7 @@ def test_a_log_in_shares_is_judged_as_a_whole(monkeypatch: pytest.MonkeyPatch) -
         method.repartition(shares, NoProgress())
     with pytest.raises(qv.CoverageError):
         repartition_by_similarity(
-            shares, "wordnet", 3, 2, NoProgress(), covered=method.check_coverage
+            shares, MappingOptions(), 3, 2, NoProgress(), covered=method.check_coverage
         )
     assert method.run_partition(log_of(GERMAN), RandomSource(), NoProgress()).generated
     monkeypatch.setattr(type(method), "repartition", lambda _, rows, __: rows)

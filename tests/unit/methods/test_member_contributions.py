@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import ParameterError, VerificationError
-from queryveil.methods.microaggregation import queries as stand_ins
-from queryveil.methods.microaggregation import semantic
 from queryveil.methods.microaggregation import syntactic as spelling
 from queryveil.methods.microaggregation.contributions import (
     NOBODY,
@@ -37,8 +35,7 @@ DAYS = range(10, 15)
 def one_mapper() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         one = cache(Mapper)
-        patch.setattr(semantic, "Mapper", one)
-        patch.setattr(stand_ins, "Mapper", one)
+        patch.setattr("queryveil.concepts.mapping.options.Mapper", one)
         yield
 
 

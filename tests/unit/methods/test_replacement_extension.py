@@ -14,7 +14,6 @@ from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.ledger.ledger import Ledger
 from queryveil.methods.continuation import PreviousContributions
-from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.semantic import SemanticReplacement as Replacement
 from queryveil.methods.runner import run_extension, run_method
 
@@ -28,7 +27,7 @@ known_mapper = cache(Mapper)
 @pytest.fixture(autouse=True)
 def no_hints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(family, "Mapper", known_mapper)
+    monkeypatch.setattr("queryveil.concepts.mapping.options.Mapper", known_mapper)
 
 
 def log(day: int, **queries: list[str]) -> qv.QueryLog:

@@ -22,7 +22,6 @@ from queryveil.core.progress import NoProgress
 from queryveil.core.randomness import RandomSource
 from queryveil.errors import ParameterError, QueryveilError, UsageError
 from queryveil.ledger.ledger import Ledger
-from queryveil.methods.replacement import base as family
 from queryveil.methods.replacement.semantic import SemanticReplacement
 from queryveil.methods.runner import run_method
 from queryveil.testing import KitCheck, method_checks
@@ -41,7 +40,7 @@ Replacement = SemanticReplacement
 @pytest.fixture(autouse=True)
 def no_hints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(family, "Mapper", known_mapper)
+    monkeypatch.setattr("queryveil.concepts.mapping.options.Mapper", known_mapper)
 
 
 def sent(user: str, *queries: str, first: int = 0) -> list[Row]:

@@ -9,8 +9,6 @@ import pytest
 
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
-from queryveil.methods.microaggregation import queries as stand_ins
-from queryveil.methods.microaggregation import semantic
 
 FAMILY = ("semantic", "string", "category", "syntactic")
 SECRET = "jane doe springfield cancer"
@@ -21,8 +19,7 @@ Line = tuple[str, str, str | None, int | None, str | None]
 def one_mapper() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         one = cache(Mapper)
-        patch.setattr(semantic, "Mapper", one)
-        patch.setattr(stand_ins, "Mapper", one)
+        patch.setattr("queryveil.concepts.mapping.options.Mapper", one)
         yield
 
 

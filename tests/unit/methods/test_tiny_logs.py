@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 import queryveil as qv
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.errors import QueryveilError
-from queryveil.methods.microaggregation import queries as stand_ins
-from queryveil.methods.microaggregation import semantic
 
 FAMILY = ("semantic", "string", "category", "syntactic")
 # With and without a concept, of one phrase and of several, unique and shared, no letter at all.
@@ -32,8 +30,7 @@ SHOES: list[Rows] = [[("red shoes {}", None, (None, None))]] * 10
 def one_mapper() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         one = cache(Mapper)  # to make one takes longer than such a run
-        patch.setattr(semantic, "Mapper", one)
-        patch.setattr(stand_ins, "Mapper", one)
+        patch.setattr("queryveil.concepts.mapping.options.Mapper", one)
         yield
 
 

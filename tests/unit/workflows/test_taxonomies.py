@@ -307,7 +307,7 @@ def test_map_queries_tells_every_step(odp: str) -> None:
 
 def test_make_mapper_with_own_terms(odp: str) -> None:
     Path("terms.tsv").write_text("scuba\tSwimming and Diving\nzqx\tMediterranean\n")
-    mapper = make_mapper(odp, custom_terms="terms.tsv")
+    mapper = make_mapper(odp, terms="terms.tsv")
     (told,) = explain_queries(mapper, ["scuba in the zqx"])
     assert [one.label for one in told.phrases] == ["Swimming and Diving", "Mediterranean"]
 

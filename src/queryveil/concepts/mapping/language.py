@@ -61,14 +61,25 @@ class Language:
     has_tagger: bool
 
 
+# The codes of languages by ISO 639-1.
+LANGUAGE_CODES = {
+    "en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian",
+    "nl": "dutch", "pt": "portuguese", "pl": "polish", "sv": "swedish", "da": "danish",
+    "no": "norwegian", "nb": "norwegian", "ro": "romanian", "ru": "russian", "fi": "finnish",
+    "el": "greek", "ca": "catalan", "hu": "hungarian", "tr": "turkish", "ar": "arabic",
+}  # fmt: skip
+
+
 def get_language(name: str) -> Language:
-    """Return a language by its English name.
+    """Return a language by its code or its English name.
 
     >>> get_language("german").stem(pl.Series(["katzen"])).to_list()
     ['katz']
+    >>> get_language("fr").name
+    'french'
     """
     known = sorted({*AVAILABLE_LANGUAGES} & {*Stemmer.algorithms()})
-    key = name.lower()
+    key = LANGUAGE_CODES.get(name.strip().lower(), name.strip().lower())
     if key not in known:
         raise UsageError(
             f'no stop words and stemmer for the language "{name}"', hint=did_you_mean(name, known)

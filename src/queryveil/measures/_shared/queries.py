@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ...concepts.mapping.options import LANGUAGE_HELP, SAME, TERMS_HELP, MappingOptions
 from ...core.parameters import parameter
 from ...errors import InputError, UsageError
 from ...release.release import Release
@@ -211,6 +212,8 @@ class QueryTextMeasure(Measure, ABC):
     taxonomy: str = parameter(
         "auto", "taxonomy that detects phrases, if phrases are released; auto: that of the release"
     )
+    language: str = parameter(SAME, f"{LANGUAGE_HELP}, or that of the release")
+    terms: str = parameter("", f"{TERMS_HELP}; or that of the release")
 
     def prepare(self, context: MeasureContext) -> None:
         """Assign numbers to the users and the queries of the log."""
@@ -218,45 +221,50 @@ class QueryTextMeasure(Measure, ABC):
 
     def original_counts(self, context: MeasureContext, release: Release) -> UserQueryCounts:
         """Return the counts of the original queries, or of phrases if the release has phrases."""
-        taxonomy = self.phrase_taxonomy(release)
-        if taxonomy is None:
+        options = self.phrase_mapping(release)
+        if options is None:
             return _count_original_queries(context)
         return context.cached(
-            ("sent phrases", taxonomy), lambda: self._count_phrases(context, taxonomy)
+            ("sent phrases", options), lambda: self._count_phrases(context, options)
         )
 
     def unit_of(self, release: Release, number: int = 2) -> str:
         """Return the name of the texts of a release: queries or phrases."""
         singular, plural = (
-            ("query", "queries") if self.phrase_taxonomy(release) is None else ("phrase", "phrases")
+            ("query", "queries") if self.phrase_mapping(release) is None else ("phrase", "phrases")
         )
         return singular if number == 1 else plural
 
     def basis(self, release: Release) -> str:
         """Return a description of the compared texts."""
-        taxonomy = self.phrase_taxonomy(release)
-        if taxonomy is None:
+        options = self.phrase_mapping(release)
+        if options is None:
             return "released queries against the log's queries"
-        return f"released phrases against the phrases of the log's queries (detected by {taxonomy})"
+        detected = f"detected by {options.taxonomy}"
+        return f"released phrases against the phrases of the log's queries ({detected})"
 
-    def phrase_taxonomy(self, release: Release) -> str | None:
-        """Return the taxonomy that detects the phrases, or None if queries are released."""
+    def phrase_mapping(self, release: Release) -> MappingOptions | None:
+        """Return how phrases were detected, or None if queries are released."""
         if release.parameters.get("output_unit") != "phrase":
             return None
-        own = str(release.parameters.get("taxonomy", "wordnet"))
-        return own if self.taxonomy == "auto" else self.taxonomy
+        own = MappingOptions.of(release.parameters)
+        return MappingOptions(
+            own.taxonomy if self.taxonomy == "auto" else self.taxonomy,
+            own.language if self.language == SAME else self.language,
+            self.terms or own.terms,
+        )
 
-    def _count_phrases(self, context: MeasureContext, taxonomy: str) -> UserQueryCounts:
+    def _count_phrases(self, context: MeasureContext, options: MappingOptions) -> UserQueryCounts:
         try:
-            context.taxonomy(taxonomy)
+            context.mapper(options)
         except InputError as error:
             raise UsageError(
-                f'the release has phrases of the taxonomy "{taxonomy}", but: {error.what}',
-                hint=f"give its path: {self.name}:taxonomy=FILE",
+                f'the release has phrases of the taxonomy "{options.taxonomy}", but: {error}',
+                hint=f"give the path of the file: {self.name}:taxonomy=FILE, or terms=FILE",
             ) from error
         queries = _count_original_queries(context)
         # A mapping numbers the distinct queries in sorted order, as `queries.queries` has them.
-        mapping = context.map_queries(queries.queries.to_frame("query").lazy(), taxonomy)
+        mapping = context.map_queries(queries.queries.to_frame("query").lazy(), options)
         phrases = mapping.phrase_texts().select(
             pl.col("phrase").alias("query"), text=mapping.phrases["query"]
         )

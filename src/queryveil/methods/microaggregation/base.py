@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar, Literal
 
 import polars as pl
 
-from ...concepts.loaders.registry import public_names
+from ...concepts.mapping.options import LANGUAGE_HELP, SAME, TERMS_HELP, MappingOptions
 from ...core.parameters import parameter
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
@@ -49,9 +50,12 @@ class Microaggregation(Method):
     time_precision: str = parameter("day", "time precision", choices=("none", "month", "day"))
     include_clicks: bool = parameter(True, "release clicks for the released queries")
     taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, or a file")
+    language: str = parameter(SAME, LANGUAGE_HELP)
+    terms: str = parameter("", TERMS_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.mapping_options.check()
         if 0 < self.max_member_fraction < 1 / self.k - 1e-9:
             raise ParameterError(
                 f"`max_member_fraction` is {self.max_member_fraction:g}, but {self.k} users cannot "
@@ -63,6 +67,15 @@ class Microaggregation(Method):
     def member_fraction(self) -> float:
         """The maximal fraction of a group's log from one member."""
         return self.max_member_fraction or max(_MAX_FRACTION, 1 / self.k)
+
+    @property
+    def mapping_options(self) -> MappingOptions:
+        """How queries are mapped to concepts."""
+        return MappingOptions(self.taxonomy, self.language, self.terms)
+
+    def input_files(self) -> tuple[Path, ...]:
+        """Return the files of the taxonomy and of custom terms."""
+        return self.mapping_options.files()
 
     @property
     def min_senders(self) -> int:
@@ -87,7 +100,7 @@ class Microaggregation(Method):
     def emission_rules(self) -> EmissionRules:
         """Return what texts, times and clicks need to be released."""
         return EmissionRules(
-            self.taxonomy,
+            self.mapping_options,
             self.min_senders,
             self.member_fraction,
             self.time_precision,
@@ -96,13 +109,13 @@ class Microaggregation(Method):
 
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
         """Repartition a log into blocks of similar users, each of at least k users."""
-        return repartition_by_similarity(rows, self.taxonomy, self.k, self.min_senders, progress)
+        options = self.mapping_options
+        return repartition_by_similarity(rows, options, self.k, self.min_senders, progress)
 
     def public_params(self) -> dict[str, Scalar]:
-        """Return the parameters for the card; the folder of a taxonomy file is private."""
-        names = ",".join(public_names(self.taxonomy))
+        """Return the parameters for the card; the folders of files are private."""
         resolved = {"min_users": self.min_senders, "max_member_fraction": self.member_fraction}
-        return {**self.params(), **resolved, "taxonomy": names}
+        return {**self.params(), **resolved, **self.mapping_options.public_params()}
 
     def reasons_not_to_publish(self) -> tuple[str, ...]:
         """Return that texts of one user alone can be released, if one user is enough."""
@@ -206,7 +219,12 @@ class ByMeaning(Microaggregation):
     def repartition(self, rows: RemoteTable, progress: Progress) -> RemoteTable:
         """Repartition a log into blocks of similar users, after a check of its coverage."""
         return repartition_by_similarity(
-            rows, self.taxonomy, self.k, self.min_senders, progress, covered=self.check_coverage
+            rows,
+            self.mapping_options,
+            self.k,
+            self.min_senders,
+            progress,
+            covered=self.check_coverage,
         )
 
     def check_coverage(self, coverage: float) -> float:

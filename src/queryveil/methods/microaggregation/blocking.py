@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ...concepts.loaders.registry import open_taxonomy
-from ...concepts.mapping.mapper import Mapper
+from ...concepts.mapping.options import MappingOptions
 from ...concepts.similarity.profiles import (
     UNMAPPED,
     Profiles,
@@ -213,7 +213,7 @@ class BlockTree:
 
 def repartition_by_similarity(
     rows: RemoteTable,
-    taxonomy: str,
+    options: MappingOptions,
     k: int,
     min_users: int,
     progress: Progress,
@@ -227,16 +227,17 @@ def repartition_by_similarity(
         covered: Receives the fraction of phrases that have a concept; may raise an error.
     """
     with progress.stage("profiles"):
-        profiles = rows.map_partitions(partial(_map_concepts, taxonomy=taxonomy), RandomSource())
+        profiles = rows.map_partitions(partial(_map_concepts, options=options), RandomSource())
         users = int(aggregate(profiles, _count_users, ["all"])["users"].sum())
         check_users(users, k)
         if covered is not None:
             covered(compute_coverage(aggregate(profiles, _count_concepts, ["concept"])))
     with progress.stage("cut into blocks"):
         sums = aggregate(profiles, _partition_weights, ["concept"])
-        spread = np.zeros(len(open_taxonomy(taxonomy)))
+        taxonomy = open_taxonomy(options.taxonomy)
+        spread = np.zeros(len(taxonomy))
         spread[sums["concept"].to_numpy()] = sums["share"].to_numpy() / _UNIT
-        columns = embedding_columns(open_taxonomy(taxonomy), spread / users)
+        columns = embedding_columns(taxonomy, spread / users)
         every = max(1, users // _SAMPLE)
         drawn = aggregate(
             profiles, partial(_sample_points, columns=columns, every=every), ["user", "point"]
@@ -252,9 +253,9 @@ def repartition_by_similarity(
         return rows.repartition(blocks)
 
 
-def _map_concepts(frame: pl.LazyFrame, _: RandomSource, *, taxonomy: str) -> pl.DataFrame:
+def _map_concepts(frame: pl.LazyFrame, _: RandomSource, *, options: MappingOptions) -> pl.DataFrame:
     """Return user, concept and count of a partition; each distinct query is mapped once."""
-    concept_mapping = Mapper(open_taxonomy(taxonomy)).map(unique_queries(frame))
+    concept_mapping = options.mapper().map(unique_queries(frame))
     return concept_mapping.concepts(QueryLog(frame))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from ...concepts.mapping.options import MappingOptions
 from ...concepts.taxonomy.arrays import BoolArray, IntArray
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
@@ -30,14 +31,14 @@ class EmissionRules:
     """What texts, times and clicks need to be released.
 
     Attributes:
-        taxonomy: By which a frequent text replaces a rare one.
+        mapping: The concepts by which a frequent text replaces a rare one.
         min_users: The minimal number of users of a text, a click and a time.
         max_fraction: The maximal fraction of a group's log from one member.
         time_precision: The resolution of released times; "none" for no times.
         include_clicks: Whether clicks are released.
     """
 
-    taxonomy: str
+    mapping: MappingOptions
     min_users: int
     max_fraction: float
     time_precision: str

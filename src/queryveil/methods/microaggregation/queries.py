@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ...concepts.loaders.registry import open_taxonomy
-from ...concepts.mapping.mapper import Mapper
 from ...concepts.mapping.result import ConceptMapping
 from ...concepts.similarity.distance import distance_table
 from ...concepts.taxonomy.arrays import BoolArray, IntArray
@@ -179,9 +177,7 @@ def substitute_rare_queries(
     kept = texts.join(common, on="query", how="semi", maintain_order="left")
     rare = texts.join(common, on="query", how="anti", maintain_order="left")
     if rare.height:
-        concept_mapping = Mapper(open_taxonomy(rules.taxonomy)).map(
-            unique_queries(log.local_frame), progress
-        )
+        concept_mapping = rules.mapping.mapper().map(unique_queries(log.local_frame), progress)
         replaced = _replace_rare(rare, members, log, concept_mapping, rules.min_users, rng)
         kept = pl.concat([kept, replaced])
     top_query = common.sort("users", "query", descending=[True, False])["query"][0]

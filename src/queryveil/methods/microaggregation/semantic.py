@@ -9,8 +9,6 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from ...concepts.loaders.registry import open_taxonomy
-from ...concepts.mapping.mapper import Mapper
 from ...concepts.similarity.distance import cache_distances
 from ...concepts.similarity.profiles import (
     UNMAPPED,
@@ -94,8 +92,9 @@ class SemanticMicroaggregation(ByMeaning):
     ) -> MethodOutput:
         """Map queries to concepts, group users by MDAV, select items, draw queries."""
         check_users(log.count_distinct("user"), self.k)
-        opened = open_taxonomy(self.taxonomy)
-        concept_mapping = Mapper(opened).map(unique_queries(log.local_frame), progress)
+        mapper = self.mapping_options.mapper()
+        opened = mapper.taxonomy
+        concept_mapping = mapper.map(unique_queries(log.local_frame), progress)
         with progress.stage("profiles"):
             concepts = concept_mapping.concepts(log)
             self.check_coverage(compute_coverage(concepts))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ...concepts.loaders.registry import BUILT_IN, open_taxonomy, public_names
-from ...concepts.mapping.mapper import Mapper
+from ...concepts.loaders.registry import open_taxonomy
+from ...concepts.mapping.options import LANGUAGE_HELP, SAME, TERMS_HELP, MappingOptions
 from ...concepts.mapping.result import ConceptMapping
 from ...concepts.similarity.domain_sets import (
     ALL,
@@ -183,9 +183,12 @@ class ReplacementMethod(Method):
     )
     # Without the names of brands: each candidate more takes probability from the near ones.
     taxonomy: str = parameter("wordnet-nouns", "taxonomy of concepts: wordnet-nouns, or a file")
+    language: str = parameter(SAME, LANGUAGE_HELP)
+    terms: str = parameter("", TERMS_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.mapping_options.check()
         parse_domain(self.domain)  # raises an error if it is invalid
 
     @property
@@ -195,9 +198,13 @@ class ReplacementMethod(Method):
         return each * self.max_phrases_per_user if self.budget_unit == "query" else each
 
     def input_files(self) -> tuple[Path, ...]:
-        """Return the files of the taxonomy."""
-        names = (name.strip() for name in self.taxonomy.split(","))
-        return tuple(Path(name) for name in names if name and name not in BUILT_IN)
+        """Return the files of the taxonomy and of custom terms."""
+        return self.mapping_options.files()
+
+    @property
+    def mapping_options(self) -> MappingOptions:
+        """How queries are mapped to concepts."""
+        return MappingOptions(self.taxonomy, self.language, self.terms)
 
     def domains(self) -> DomainSet:
         """Return the domains of the taxonomy, and the topics of profiles."""
@@ -205,7 +212,8 @@ class ReplacementMethod(Method):
         return open_domains(open_taxonomy(self.taxonomy), self.domain, topics)
 
     def _map_queries(self, log: QueryLog, domains: DomainSet, progress: Progress) -> ConceptMapping:
-        return Mapper(domains.taxonomy).map(unique_queries(log.local_frame), progress)
+        mapper = self.mapping_options.mapper(domains.taxonomy)
+        return mapper.map(unique_queries(log.local_frame), progress)
 
     def coverage(self, dropped: Mapping[str, int]) -> float | None:
         """Return the fraction of rows that have a concept of the domain."""
@@ -249,5 +257,5 @@ class ReplacementMethod(Method):
         )
 
     def public_params(self) -> dict[str, Scalar]:
-        """Return the parameters for the card; the folder of a taxonomy file is private."""
-        return {**self.params(), "taxonomy": ",".join(public_names(self.taxonomy))}
+        """Return the parameters for the card; the folders of files are private."""
+        return {**self.params(), **self.mapping_options.public_params()}
