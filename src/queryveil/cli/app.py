@@ -113,9 +113,14 @@ def synth(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="File to write: .tsv, .tsv.gz, .parquet, ...")
     ],
-    users: Annotated[int | None, typer.Option(help="Users; about 55 rows each.")] = None,
+    users: Annotated[int | None, typer.Option(help="Users; about 80 rows each.")] = None,
     lines: Annotated[int | None, typer.Option(help="Exact number of rows.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same log.")] = 0,
+    shape: Annotated[
+        str,
+        typer.Option(help="web, shop or classic; with settings: web:navigational=0.1:repeats=0.2."),
+    ] = "web",
+    language: Annotated[str, typer.Option(help="Of the queries: en, de, fr or es.")] = "en",
     topics: Annotated[
         str | None, typer.Option(help="Only queries on these topics: A, or disease,sport.")
     ] = None,
@@ -124,12 +129,14 @@ def synth(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write a synthetic log with the statistics of the AOL log."""
+    """Write a synthetic log with the statistics of the AOL log; it belongs to nobody."""
     summary = synthetic.write_synthetic_log(
         out,
         users=users,
         lines=lines,
         seed=seed,
+        shape=shape,
+        language=language,
         topics=topics,
         queries=queries,
         overwrite=overwrite,

@@ -18,7 +18,8 @@ from ..core.files import atomic_file
 from ..core.progress import NoProgress, Progress, prefetch
 from ..core.records import Record
 from ..errors import OutputError, UsageError
-from .generator import generate_blocks, planned_rows
+from .generator import DEFAULT_LANGUAGE, DEFAULT_SHAPE, generate_blocks, planned_rows
+from .shapes import Shape, parse_shape
 from .topical import topical_rows
 
 _MAX_USERS, _MAX_QUERIES = 100_000, 1_000
@@ -37,6 +38,8 @@ class SyntheticLogSummary(Record):
     rows: int
     seed: int
     bytes: int
+    shape: str
+    language: str
 
 
 @guided
@@ -46,6 +49,8 @@ def write_synthetic_log(
     users: int | None = None,
     lines: int | None = None,
     seed: int = 0,
+    shape: Shape | str = DEFAULT_SHAPE,
+    language: str = DEFAULT_LANGUAGE,
     topics: str | None = None,
     queries: int | None = None,
     overwrite: bool = False,
@@ -59,8 +64,10 @@ def write_synthetic_log(
     Args:
         out: The file to write.
         users: Number of users; else 1000, or as `lines` needs it.
-        lines: Number of rows; else about 55 per user.
+        lines: Number of rows; else about 80 per user.
         seed: The same seed gives the same log.
+        shape: Kind of log: `web`, `shop` or `classic`, with settings such as `web:repeats=0.1`.
+        language: Language of the queries: `en`, `de`, `fr` or `es`.
         topics: Topics of the queries, as concepts of WordNet.
         queries: Queries of each user, with `topics`.
         overwrite: Whether an existing file is replaced.
@@ -79,7 +86,16 @@ def write_synthetic_log(
     path = Path(out)
     write = _writer(path)
     shown = progress or NoProgress()
-    total, blocks = _plan(users, lines, seed, topics, queries)
+    kind = parse_shape(shape)
+    if topics is None:
+        total, blocks = _plan(users, lines, seed, kind, language, queries)
+    else:
+        if (str(kind), language) != (DEFAULT_SHAPE, DEFAULT_LANGUAGE) or lines is not None:
+            raise UsageError(
+                "`topics` takes neither `lines` nor `shape` nor `language`",
+                hint="`queries` sets the queries of each user",
+            )
+        total, blocks = _plan_topical(topics, users, queries, seed)
     with (
         atomic_file(path, overwrite=overwrite) as part,
         shown.stage("synthesize", total) as advance,
@@ -91,20 +107,37 @@ def write_synthetic_log(
             raise OutputError(
                 f"cannot be written ({str(error).splitlines()[0]})", where=path
             ) from error
-    return SyntheticLogSummary(str(path), counted.users, counted.rows, seed, path.stat().st_size)
+    return SyntheticLogSummary(
+        out=str(path),
+        users=counted.users,
+        rows=counted.rows,
+        seed=seed,
+        bytes=path.stat().st_size,
+        shape="topics" if topics else str(kind),
+        language=language,
+    )
 
 
 def _plan(
-    users: int | None, lines: int | None, seed: int, topics: str | None, queries: int | None
+    users: int | None,
+    lines: int | None,
+    seed: int,
+    shape: Shape,
+    language: str,
+    queries: int | None,
 ) -> tuple[int, Iterator[pl.DataFrame]]:
     """Return the number of rows, and an iterator that generates them in blocks."""
-    if topics is None:
-        if queries is not None:
-            raise UsageError("`queries` needs `topics`", hint="`lines` sets the lines of a log")
-        total = planned_rows(users, lines=lines, seed=seed)
-        return total, prefetch(generate_blocks(users, lines=lines, seed=seed))
-    if lines is not None:
-        raise UsageError("`topics` takes `queries` of each user, not `lines`")
+    if queries is not None:
+        raise UsageError("`queries` needs `topics`", hint="`lines` sets the lines of a log")
+    total = planned_rows(users, lines=lines, seed=seed, shape=shape)
+    blocks = generate_blocks(users, lines=lines, seed=seed, shape=shape, language=language)
+    return total, prefetch(blocks)
+
+
+def _plan_topical(
+    topics: str, users: int | None, queries: int | None, seed: int
+) -> tuple[int, Iterator[pl.DataFrame]]:
+    """Return the number of rows, and an iterator that generates them in blocks."""
     people, each = 1000 if users is None else users, 100 if queries is None else queries
     if not (1 <= people <= _MAX_USERS and 1 <= each <= _MAX_QUERIES):
         raise UsageError(

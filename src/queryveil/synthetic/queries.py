@@ -186,7 +186,7 @@ def render_queries(parts: Ints, words: QueryVocabulary, dice: BlockRandom) -> pl
     personal = np.flatnonzero(dice.bernoulli(shape.PERSONAL, size))
     place[personal] = size + np.arange(len(personal))
     place[dice.bernoulli(shape.DASH, size)] = size + len(personal)
-    others = [_identifier(n, words) for n in dice.integers(10**15, len(personal)).tolist()]
+    others = [identifier(n, words) for n in dice.integers(10**15, len(personal)).tolist()]
     return _texts(parts, words, dice).append(pl.Series([*others, "-"])).gather(place)
 
 
@@ -225,7 +225,7 @@ def render_urls(parts: Ints, rank: Ints, words: QueryVocabulary) -> pl.Series:
     return pl.select(pl.concat_str([hosts, domains])).to_series()
 
 
-def _identifier(number: int, words: QueryVocabulary) -> str:
+def identifier(number: int, words: QueryVocabulary) -> str:
     """Return an invented identifier for a number: what users type into a search box by mistake."""
     kind, number = number % 5, number // 5
     given = words.words[words.given + number % (len(words.words) - words.given)]

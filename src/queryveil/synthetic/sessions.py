@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from math import erf, log, sqrt
 
 import numpy as np
@@ -17,6 +18,22 @@ from . import distributions as shape
 from .distributions import BlockRandom, Bools, Floats, Ints, last_true_index
 
 END = shape.DAYS * 24 * 3600
+
+
+@dataclass(frozen=True)
+class SessionHabits:
+    """How people search in sessions: probabilities. The defaults are those of the classic shape."""
+
+    new: float = shape.NEW  # of lines: a new query
+    new_session: float = shape.NEW_SESSION  # of lines
+    one_event: float = 0.0  # of sessions with more events: they end after the first
+    resent_at_start: float = shape.RESENT_AT_START
+    resent_later: float = shape.RESENT_LATER
+    reformulated: float = shape.REFORMULATED
+    clicked: float = shape.CLICKED_ALONE  # of new queries without a further click
+
+
+CLASSIC = SessionHabits()
 
 
 class RowKind(IntEnum):
@@ -40,61 +57,82 @@ class SessionPlan:
     rank: Ints  # 0 without a click
 
 
-def rows_per_user(users: int, lines: int | None, seed: int) -> Ints:
+def rows_per_user(
+    users: int,
+    lines: int | None,
+    seed: int,
+    *,
+    median: float = shape.LINES_MEDIAN,
+    mean: float = shape.LINES_MEAN,
+) -> Ints:
     """Sample the number of rows of each user; in total exactly ``lines`` when given."""
-    counts = 1 + BlockRandom.for_block(seed, 0).zipf(_lines_table(), users)
+    counts = 1 + BlockRandom.for_block(seed, 0).zipf(_lines_table(median, mean), users)
     if lines is None:
         return counts
     bounds = np.cumsum(counts) * (lines - users) // np.sum(counts)
     return 1 + np.diff(bounds, prepend=0)
 
 
-def _lines_table() -> Floats:
+@cache
+def _lines_table(median: float, mean: float) -> Floats:
     """Return the cumulative distribution of a lognormal, rounded to whole rows."""
-    sigma = sqrt(2 * log(shape.LINES_MEAN / shape.LINES_MEDIAN))
-    scores = np.log((np.arange(1, shape.LINES_MOST + 1) + 0.5) / shape.LINES_MEDIAN) / sigma
+    sigma = sqrt(2 * log(mean / median))
+    scores = np.log((np.arange(1, shape.LINES_MOST + 1) + 0.5) / median) / sigma
     table = np.array([1 + erf(score / sqrt(2)) for score in scores])
     return shape.cumulative_table(np.diff(table, prepend=0))
 
 
-def plan_sessions(counts: Ints, dice: BlockRandom) -> SessionPlan:
+def plan_sessions(counts: Ints, dice: BlockRandom, habits: SessionHabits = CLASSIC) -> SessionPlan:
     """Plan the rows of a block of users."""
     user = np.repeat(np.arange(len(counts)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     index = np.arange(len(user))
-    starts, kind = _kinds(counts[user], first == index, dice)
+    starts, kind = _kinds(counts[user], first == index, dice, habits)
     return SessionPlan(
         user=user,
         kind=kind,
         source=_sources(kind, first, index, dice),
         time=_times(user, kind, starts, dice),
-        rank=_ranks(kind, dice),
+        rank=_ranks(kind, dice, habits.clicked),
     )
 
 
-def _kinds(lines: Ints, first: Bools, dice: BlockRandom) -> tuple[Bools, Ints]:
+def _kinds(
+    lines: Ints, first: Bools, dice: BlockRandom, habits: SessionHabits
+) -> tuple[Bools, Ints]:
     """Draw which lines start a session, and what every line is."""
     size = len(lines)
-    start_share = np.minimum(shape.NEW_SESSION, shape.SESSIONS_MOST / lines)
+    start_share = np.minimum(habits.new_session, shape.SESSIONS_MOST / lines)
     starts = first | dice.bernoulli(start_share, size)
-    new = starts | dice.bernoulli((shape.NEW - start_share) / (1 - start_share), size)
+    new = starts | dice.bernoulli((habits.new - start_share) / (1 - start_share), size)
     # A further click needs results that were clicked, so none follows a request for the next page.
-    follows_new = shape.NEW + shape.FURTHER_CLICK
-    click = ~new & dice.bernoulli(shape.FURTHER_CLICK / (1 - shape.NEW) / follows_new, size)
+    follows_new = habits.new + shape.FURTHER_CLICK
+    click = ~new & dice.bernoulli(shape.FURTHER_CLICK / (1 - habits.new) / follows_new, size)
     click &= new[last_true_index(~click)]
+    if habits.one_event:
+        ended = _ended_sessions(starts, click, dice, habits.one_event)
+        starts[ended] = new[ended] = True
     kind = np.where(click, RowKind.FURTHER_CLICK, RowKind.NEXT_PAGE)
-    kind[new] = _new_kinds(starts[new], first[new], dice)
+    kind[new] = _new_kinds(starts[new], first[new], dice, habits)
     return starts, kind.astype(np.int64)
 
 
-def _new_kinds(starts: Bools, first: Bools, dice: BlockRandom) -> Ints:
+def _ended_sessions(starts: Bools, click: Bools, dice: BlockRandom, probability: float) -> Ints:
+    """Draw sessions that end after their first event; return the lines that follow it."""
+    events = np.flatnonzero(~click)
+    after_first = ~starts[events] & np.append(False, starts[events][:-1])
+    lines = events[after_first]
+    return np.asarray(lines[dice.bernoulli(probability, len(lines))])
+
+
+def _new_kinds(starts: Bools, first: Bools, dice: BlockRandom, habits: SessionHabits) -> Ints:
     """Draw how new queries come about. Only a query of the same session is reformulated."""
     draw = dice.uniform(len(starts))
-    resent = np.where(starts, shape.RESENT_AT_START, shape.RESENT_LATER)
+    resent = np.where(starts, habits.resent_at_start, habits.resent_later)
     kind = np.where(draw < resent, RowKind.RESENT, RowKind.FRESH).astype(np.int64)
     kind[first] = RowKind.FRESH
     after_resent = np.roll(kind == RowKind.RESENT, 1)
-    kind[~starts & ~after_resent & (draw >= 1 - shape.REFORMULATED)] = RowKind.REFORMULATED
+    kind[~starts & ~after_resent & (draw >= 1 - habits.reformulated)] = RowKind.REFORMULATED
     return kind
 
 
@@ -109,7 +147,7 @@ def _sources(kind: Ints, first: Ints, index: Ints, dice: BlockRandom) -> Ints:
     return source
 
 
-def _ranks(kind: Ints, dice: BlockRandom) -> Ints:
+def _ranks(kind: Ints, dice: BlockRandom, clicked_alone: float) -> Ints:
     """Draw the places of clicks: a new query's first click, then further ones below it."""
     size = len(kind)
     step = 1 + dice.zipf(shape.zipf_table(shape.RANKS, *shape.RANK_LAW), size)
@@ -118,7 +156,7 @@ def _ranks(kind: Ints, dice: BlockRandom) -> Ints:
     sums = np.cumsum(step)
     event = last_true_index(~more)
     rank = sums - sums[event] + step[event]
-    clicked = more | (kind <= RowKind.RESENT) & dice.bernoulli(shape.CLICKED_ALONE, size)
+    clicked = more | (kind <= RowKind.RESENT) & dice.bernoulli(clicked_alone, size)
     return np.where(clicked | np.append(more[1:], False), rank, 0)
 
 

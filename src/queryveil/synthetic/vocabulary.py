@@ -81,8 +81,7 @@ class QueryVocabulary:
 @cache
 def load_vocabulary() -> QueryVocabulary:
     """Load the vocabulary, once."""
-    lines = files(__package__).joinpath("vocabulary.txt").read_text("utf-8").splitlines()
-    topics = {name: words for name, *words in (line.split("\t") for line in lines)}
+    topics = read_topics()
     words = [*chain.from_iterable(topics.values())]
     endings = ENDINGS.split()
     everything = words + _syllables(GIVEN_NAMES)
@@ -97,7 +96,7 @@ def load_vocabulary() -> QueryVocabulary:
         family=1 + len(words) + len(endings),
         words=pl.Series(everything),
         seconds=pl.Series(["", *_spaced(words), *endings, *_spaced(_syllables(FAMILY_NAMES))]),
-        places=pl.Series(["", *_spaced(_places(topics))]),
+        places=pl.Series(["", *_spaced(ordered_places(topics))]),
         befores=pl.Series(["", "www.", *(f"{phrase} " for phrase in _phrases(BEFORE))]),
         afters=pl.Series(["", ".example", *_spaced(_phrases(AFTER))]),
         hosts=pl.Series([f"http://www.{word.replace(' ', '-')}" for word in everything]),
@@ -105,8 +104,14 @@ def load_vocabulary() -> QueryVocabulary:
     )
 
 
-def _places(topics: dict[str, list[str]]) -> list[str]:
-    """Take the places in turns from their topics, so that the popular ones come first."""
+def read_topics() -> dict[str, list[str]]:
+    """Return the English words of every topic, the most popular first."""
+    lines = files(__package__).joinpath("vocabulary.txt").read_text("utf-8").splitlines()
+    return {name: words for name, *words in (line.split("\t") for line in lines)}
+
+
+def ordered_places(topics: dict[str, list[str]]) -> list[str]:
+    """Return the places in turns from their topics, so that the popular ones come first."""
     columns = [[word for word in topics[t] if word != t.split(".")[0]] for t in PLACE_TOPICS]
     return [place for row in zip_longest(*columns) for place in row if place]
 

@@ -1,7 +1,8 @@
-"""The synthetic log has AOL's shape, is the same for a seed, and names nobody."""
+"""The classic synthetic log has AOL's shape, is the same for a seed, and names nobody."""
 
 from __future__ import annotations
 
+import io
 import re
 from datetime import datetime
 from hashlib import sha256
@@ -15,7 +16,7 @@ from queryveil.errors import UsageError
 from queryveil.synthetic import generator as synthetic
 from queryveil.synthetic.distributions import AOL_CLICKS, AOL_LINES, AOL_USERS, BlockRandom
 from queryveil.synthetic.generator import generate_blocks, planned_rows
-from queryveil.synthetic.queries import _identifier, fake_card_number
+from queryveil.synthetic.queries import identifier, fake_card_number
 from queryveil.synthetic.sessions import RowKind, plan_sessions, rows_per_user
 from queryveil.synthetic.vocabulary import load_vocabulary
 
@@ -32,7 +33,13 @@ SCHEMA = pl.Schema(
 
 
 def make(users: int | None = None, *, lines: int | None = None, seed: int = 0) -> pl.DataFrame:
-    return pl.concat(generate_blocks(users, lines=lines, seed=seed))
+    return pl.concat(generate_blocks(users, lines=lines, seed=seed, shape="classic"))
+
+
+def as_tsv(table: pl.DataFrame) -> bytes:
+    file = io.BytesIO()
+    table.write_csv(file, separator="\t", quote_style="never", datetime_format="%Y-%m-%d %H:%M:%S")
+    return file.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +194,7 @@ def test_users_come_back_to_their_topics() -> None:
 )
 def test_exact_lines_and_users(users: int | None, lines: int) -> None:
     log = make(users, lines=lines)
-    assert log.height == lines == planned_rows(users, lines=lines)
+    assert log.height == lines == planned_rows(users, lines=lines, shape="classic")
     assert log["user"].n_unique() == (users or max(1, round(lines / 55.35)))
     assert log["time"].min() >= datetime(2006, 3, 1)
     assert log["time"].max() < datetime(2006, 6, 1)
@@ -196,12 +203,12 @@ def test_exact_lines_and_users(users: int | None, lines: int) -> None:
 def test_thousand_users_when_nothing_is_asked_for() -> None:
     log = make()
     assert log["user"].n_unique() == 1000
-    assert log.height == planned_rows()
+    assert log.height == planned_rows(shape="classic")
 
 
 def test_blocks_keep_users_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synthetic, "BLOCK_ROWS", 1000)
-    blocks = list(generate_blocks(lines=10_000))
+    blocks = list(generate_blocks(lines=10_000, shape="classic"))
     assert len(blocks) > 3
     users = [set(block["user"]) for block in blocks]
     assert sum(map(len, users)) == len(set.union(*users))
@@ -217,10 +224,26 @@ def test_other_seed_other_log() -> None:
     assert (first["query"] == second["query"]).mean() < 0.1
 
 
-def test_log_of_a_seed_is_pinned() -> None:
-    """It is the same on every machine; a new figure in shape.py or a new word changes it."""
-    rows = repr(make(lines=5000, seed=7).rows())
-    assert sha256(rows.encode()).hexdigest()[:16] == "0b0acbbf5c06dd72"
+@pytest.mark.parametrize(
+    ("arguments", "digest"),
+    [
+        ({"users": 300, "seed": 11}, "929be3fde94eb5db1d91d3b9ba79be44d25f7551a119618ce58dce32b001fa95"),
+        ({"lines": 5000, "seed": 7}, "d197cfbefe5c0620c82ea0ce1a87f57594705911e3d27df81ff757cb49d49f53"),
+        (
+            {"users": 123, "lines": 4567, "seed": 3},
+            "e169c0418b24684a45001e90fe2c8eebc70c08ae74255e4322364349c1441b06",
+        ),
+    ],
+)  # fmt: skip
+def test_classic_log_is_pinned(arguments: dict[str, int], digest: str) -> None:
+    """Published numbers mean these bytes: they never change, and are the same on every machine."""
+    assert sha256(as_tsv(make(**arguments))).hexdigest() == digest
+
+
+def test_classic_log_of_several_blocks_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthetic, "BLOCK_ROWS", 1000)
+    digest = sha256(as_tsv(make(lines=10_000, seed=5))).hexdigest()
+    assert digest == "a266c276787c2e136d30f557b0425b7f72bac64734bd2f65d9d6cc9d84c4f72e"
 
 
 @pytest.mark.parametrize(
@@ -229,7 +252,7 @@ def test_log_of_a_seed_is_pinned() -> None:
 )
 def test_bad_values_are_refused_at_once(users: int | None, lines: int | None, seed: int) -> None:
     with pytest.raises(UsageError) as caught:
-        generate_blocks(users, lines=lines, seed=seed)
+        make(users, lines=lines, seed=seed)
     assert caught.value.hint
 
 
@@ -248,7 +271,7 @@ def test_addresses_are_reserved_ones(log: pl.DataFrame) -> None:
     assert dotted.str.contains(r"\.example\b").all()
 
 
-def test_identifiers_are_from_reserved_ranges() -> None:
+def testidentifiers_are_from_reserved_ranges() -> None:
     harmless = (
         r"[a-z]+\.[a-z]+@[a-z]+\.example",
         r"\d{3}-555-01\d\d",
@@ -256,7 +279,7 @@ def test_identifiers_are_from_reserved_ranges() -> None:
         r"987-65-432\d",
         r"http://www\.[a-z]+\.example/reset\?token=[0-9a-f]{14}",
     )
-    made = [_identifier(number, load_vocabulary()) for number in range(0, 10**15, 10**12 + 7)]
+    made = [identifier(number, load_vocabulary()) for number in range(0, 10**15, 10**12 + 7)]
     for text in made:
         assert any(re.fullmatch(pattern, text) for pattern in harmless), text
     assert len({next(p for p in harmless if re.fullmatch(p, text)) for text in made}) == 5
@@ -270,7 +293,7 @@ def test_cards_pass_luhn(number: int) -> None:
     assert (sum(doubled) + sum(digits[1::2])) % 10 == 0
 
 
-def test_identifiers_are_rare_but_there(log: pl.DataFrame) -> None:
+def testidentifiers_are_rare_but_there(log: pl.DataFrame) -> None:
     found = log["query"].str.contains(r"@|555-01|^400000|987-65|token=").mean()
     assert found == pytest.approx(0.0005, abs=0.0005)
     assert found > 0
