@@ -64,8 +64,9 @@ def synthetic_queries(count: int) -> pl.Series:
     DATA.mkdir(exist_ok=True)
     if not path.exists():
         lines = max(1000, int(count * 3.8))
-        blocks = (block.select("query") for block in generate_blocks(lines=lines, seed=0))
-        queries = pl.concat(blocks)["query"].unique(maintain_order=True)
+        blocks = generate_blocks(lines=lines, seed=0, shape="classic")
+        queries = pl.concat(block.select("query") for block in blocks)["query"]
+        queries = queries.unique(maintain_order=True)
         queries.head(count).to_frame().write_parquet(path)
     return pl.read_parquet(path)["query"]
 

@@ -49,7 +49,7 @@ def log_of(users: int) -> Path:
         with tempfile.TemporaryDirectory(dir=DATA) as folder:
             text = Path(folder) / "log.tsv"
             make = [sys.executable, "-m", "queryveil", "synth", "--users", str(users)]
-            run([*make, "--out", str(text)])
+            run([*make, "--shape", "classic", "--out", str(text)])
             rows = qv.read_log(text).local_frame
             texts = pl.col("user", "query", "url").cast(pl.String)
             rows.with_columns(texts).sink_parquet(path)

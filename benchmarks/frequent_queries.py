@@ -29,7 +29,8 @@ def log_of(lines: int) -> Path:
     path = HERE / "data" / f"synthetic-{lines}.tsv"
     path.parent.mkdir(exist_ok=True)
     if not path.exists():
-        run([sys.executable, "-m", "queryveil", "synth", "--lines", str(lines), "--out", str(path)])
+        make = [sys.executable, "-m", "queryveil", "synth", "--shape", "classic"]
+        run([*make, "--lines", str(lines), "--out", str(path)])
     return path
 
 

@@ -49,7 +49,7 @@ def found(users: int, repeats: int) -> comparison.Comparison:
     )  # code may have changed under the same version
     asked = comparison.request_figures(METHODS, (*RISK, *USE), SWEEP)
     how = comparison.RunOptions(repeats=repeats, seed=1, workers=0, ledger=str(OUT.parent))
-    made = comparison.compare_figures(log_of(users), asked, how, journal=journal)
+    made = comparison.compare_figures(log_of(users, "web"), asked, how, journal=journal)
     comparison.write_comparison(made, OUT, overwrite=True, journal=journal)
     return made
 

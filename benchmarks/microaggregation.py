@@ -39,13 +39,13 @@ K = 5
 PEER_RECORDS, PEER_COLUMNS = 16_000, 10
 
 
-def log_of(users: int) -> qv.QueryLog:
-    """Read the synthetic log of so many users, made once."""
-    path = DATA / f"synthetic-{users}-users.tsv"
+def log_of(users: int, shape: str = "classic") -> qv.QueryLog:
+    """Read the synthetic log of so many users, made once; published times are of the classic one."""
+    path = DATA / f"synthetic-{users}-users{'' if shape == 'classic' else f'-{shape}'}.tsv"
     DATA.mkdir(exist_ok=True)
     if not path.exists():
         make = [sys.executable, "-m", "queryveil", "synth", "--users", str(users)]
-        run([*make, "--out", str(path)])
+        run([*make, "--shape", shape, "--out", str(path)])
     return qv.read_log(path)
 
 

@@ -40,7 +40,7 @@ def queries_of(shape: str, users: int) -> list[str]:
     if shape == "words":
         return [f"{_word(n)} {_word(7 * n + 3)}" for n in range(users)]
     found: list[str] = []
-    for block in generate_blocks(None, lines=users, seed=1):
+    for block in generate_blocks(None, lines=users, seed=1, shape="classic"):
         found += block["query"].cast(pl.String).to_list()
     return found[:users]
 

@@ -137,7 +137,7 @@ def write_aol(table: pl.DataFrame, path: Path) -> Path:
 @pytest.fixture(scope="session")
 def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of 300 users whose names are long and distinct."""
-    table = pl.concat(generate_blocks(users=300, seed=11))
+    table = pl.concat(generate_blocks(users=300, seed=11, shape="classic"))
     named = table.with_columns(pl.col("user").map_elements(long_id, return_dtype=pl.String))
     return write_aol(named, tmp_path_factory.mktemp("logs") / "synthetic.tsv")
 
@@ -153,7 +153,7 @@ def add_subjects(log: Path) -> Path:
 @pytest.fixture(scope="session")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of 200,000 lines, so that a run takes a while."""
-    table = pl.concat(generate_blocks(lines=200_000, seed=12))
+    table = pl.concat(generate_blocks(lines=200_000, seed=12, shape="classic"))
     return write_aol(table, tmp_path_factory.mktemp("logs") / "large.tsv")
 
 

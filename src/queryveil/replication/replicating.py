@@ -24,6 +24,7 @@ from ..log.query_log import QueryLog
 from ..log.reading import read_log
 from ..measures.base import parse_measure
 from ..methods.base import parse_method
+from ..synthetic.generator import DEFAULT_SHAPE
 from ..synthetic.output import write_synthetic_log
 from .claims import Evidence, Paper
 from .result import Replication
@@ -124,8 +125,15 @@ def _open_log(
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "synthetic.tsv"
         size = paper.users if users is None else users
+        topics = paper.topical_domain
+        # The published verdicts are those of the classic shape.
         write_synthetic_log(
-            path, users=size, topics=paper.topical_domain, seed=SEED, progress=progress
+            path,
+            users=size,
+            topics=topics,
+            shape=DEFAULT_SHAPE if topics else "classic",
+            seed=SEED,
+            progress=progress,
         )
         yield read_log(path, progress=progress)
 

@@ -41,7 +41,7 @@ HOSTILE_ROWS: tuple[Row, ...] = tuple(
 @cache
 def example_rows(users: int = 150, seed: int = 11) -> tuple[Row, ...]:
     """Return the rows of a synthetic log; no user's name can stand anywhere by chance."""
-    table = pl.concat(generate_blocks(users=users, seed=seed))
+    table = pl.concat(generate_blocks(users=users, seed=seed, shape="classic"))
     named = table.with_columns(
         pl.col("user").map_elements(_long_name, return_dtype=pl.String),
         pl.col("query", "url").cast(pl.String),

@@ -129,7 +129,7 @@ def test_kinds_of_queries(log: pl.DataFrame) -> None:
     ],
 )
 def test_setting_moves_its_figure(shape: str, figure: str, rises: bool) -> None:
-    before, after = (measure_log(qv.make_log(200, seed=2, shape=one)) for one in ("web", shape))
+    before, after = (measure_log(qv.make_log(600, seed=2, shape=one)) for one in ("web", shape))
     ratio = getattr(after, figure) / getattr(before, figure)
     assert ratio > 1.15 if rises else ratio < 0.85
 
