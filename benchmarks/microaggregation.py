@@ -40,7 +40,7 @@ PEER_RECORDS, PEER_COLUMNS = 16_000, 10
 
 
 def log_of(users: int, shape: str = "classic") -> qv.QueryLog:
-    """Read the synthetic log of so many users, made once; published times are of the classic one."""
+    """Read the synthetic log of so many users, made once; published times are of `classic`."""
     path = DATA / f"synthetic-{users}-users{'' if shape == 'classic' else f'-{shape}'}.tsv"
     DATA.mkdir(exist_ok=True)
     if not path.exists():

@@ -129,7 +129,7 @@ def synth(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write a synthetic log with the statistics of the AOL log; it belongs to nobody."""
+    """Write a synthetic log with the statistics of the AOL log."""
     summary = synthetic.write_synthetic_log(
         out,
         users=users,

@@ -56,7 +56,7 @@ CALLS = [
 ]
 KEYS = {
     "demo": {"folder", "page", "log", "profile", "example", "counts", "comparison"},
-    "synth": {"out", "users", "rows", "seed", "bytes"},
+    "synth": {"out", "users", "rows", "seed", "bytes", "shape", "language"},
     "profile": {"rows", "users", "queries", "risks"},
     "plan": {"preview", "forecast", "guarantee", "alternatives", "data_access"},
     "anonymize": {"input", "output", "dropped", "blanked", "seconds", "peak_mb", "guarantee"},

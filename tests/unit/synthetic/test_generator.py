@@ -16,7 +16,7 @@ from queryveil.errors import UsageError
 from queryveil.synthetic import generator as synthetic
 from queryveil.synthetic.distributions import AOL_CLICKS, AOL_LINES, AOL_USERS, BlockRandom
 from queryveil.synthetic.generator import generate_blocks, planned_rows
-from queryveil.synthetic.queries import identifier, fake_card_number
+from queryveil.synthetic.queries import fake_card_number, identifier
 from queryveil.synthetic.sessions import RowKind, plan_sessions, rows_per_user
 from queryveil.synthetic.vocabulary import load_vocabulary
 
@@ -227,23 +227,20 @@ def test_other_seed_other_log() -> None:
 @pytest.mark.parametrize(
     ("arguments", "digest"),
     [
-        ({"users": 300, "seed": 11}, "929be3fde94eb5db1d91d3b9ba79be44d25f7551a119618ce58dce32b001fa95"),
-        ({"lines": 5000, "seed": 7}, "d197cfbefe5c0620c82ea0ce1a87f57594705911e3d27df81ff757cb49d49f53"),
-        (
-            {"users": 123, "lines": 4567, "seed": 3},
-            "e169c0418b24684a45001e90fe2c8eebc70c08ae74255e4322364349c1441b06",
-        ),
+        ({"users": 300, "seed": 11}, "929be3fde94eb5db"),
+        ({"lines": 5000, "seed": 7}, "d197cfbefe5c0620"),
+        ({"users": 123, "lines": 4567, "seed": 3}, "e169c0418b24684a"),
     ],
-)  # fmt: skip
+)
 def test_classic_log_is_pinned(arguments: dict[str, int], digest: str) -> None:
     """Published numbers mean these bytes: they never change, and are the same on every machine."""
-    assert sha256(as_tsv(make(**arguments))).hexdigest() == digest
+    assert sha256(as_tsv(make(**arguments))).hexdigest()[:16] == digest
 
 
 def test_classic_log_of_several_blocks_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synthetic, "BLOCK_ROWS", 1000)
-    digest = sha256(as_tsv(make(lines=10_000, seed=5))).hexdigest()
-    assert digest == "a266c276787c2e136d30f557b0425b7f72bac64734bd2f65d9d6cc9d84c4f72e"
+    digest = sha256(as_tsv(make(lines=10_000, seed=5))).hexdigest()[:16]
+    assert digest == "a266c276787c2e13"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from queryveil.log.query_log import QueryLog
 from queryveil.synthetic import LANGUAGES, LogFigures, measure_log, parse_shape
 from queryveil.synthetic import generator as synthetic
 from queryveil.synthetic.generator import generate_blocks, planned_rows
-from queryveil.synthetic.shapes import LogShape
+from queryveil.synthetic.shapes import LogShape, ShopShape
 from queryveil.synthetic.vocabulary import read_topics
 from queryveil.synthetic.words import _read_lists, _topics_of, load_words
 
@@ -303,3 +304,11 @@ def test_figures_of_a_small_log() -> None:
     assert found.rank_1 == 2 / 3
     assert found.persons is None
     assert np.isclose(measure_log(qv.make_log(5)).lines, qv.make_log(5).count(), rtol=0.1)
+
+
+def test_page_has_all_settings_with_their_defaults() -> None:
+    page = Path(__file__).parents[3] / "docs" / "explanation" / "synthetic-log.md"
+    text = page.read_text("utf-8")
+    for web, shop in zip(LogShape.parameters(), ShopShape.parameters(), strict=True):
+        option = web.name.replace("_", "-")
+        assert f"| `{option}` | {web.default} | {shop.default} | {web.help} |" in text

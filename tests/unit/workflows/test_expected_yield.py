@@ -121,7 +121,7 @@ def test_the_forecast_is_near_what_a_synthetic_log_gives(line: str, log_of: Call
 def log_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], qv.QueryLog]:
     def made(users: int) -> qv.QueryLog:
         path = tmp_path_factory.mktemp("synthetic") / "log.tsv"
-        qv.write_synthetic_log(path, users=users)
+        qv.write_synthetic_log(path, users=users, shape="classic")
         return qv.read_log(path)
 
     return made
