@@ -120,7 +120,9 @@ def synth(
         str,
         typer.Option(help="web, shop or classic; with settings: web:navigational=0.1:repeats=0.2."),
     ] = "web",
-    language: Annotated[str, typer.Option(help="Of the queries: en, de, fr or es.")] = "en",
+    language: Annotated[
+        str, typer.Option(help="Of the queries: en, de, fr, es, it, nl, pt, pl, sv or da.")
+    ] = "en",
     topics: Annotated[
         str | None, typer.Option(help="Only queries on these topics: A, or disease,sport.")
     ] = None,

@@ -86,7 +86,7 @@ def make_log(
         lines: Number of rows; else about 80 per user.
         seed: The same seed gives the same log.
         shape: Kind of log: `web`, `shop` or `classic`, with settings such as `web:repeats=0.1`.
-        language: Language of the queries: `en`, `de`, `fr` or `es`.
+        language: Language of the queries: `en`, `de`, `fr` or another of ten.
 
     Returns:
         The log, in memory.

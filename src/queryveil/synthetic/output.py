@@ -67,7 +67,7 @@ def write_synthetic_log(
         lines: Number of rows; else about 80 per user.
         seed: The same seed gives the same log.
         shape: Kind of log: `web`, `shop` or `classic`, with settings such as `web:repeats=0.1`.
-        language: Language of the queries: `en`, `de`, `fr` or `es`.
+        language: Language of the queries: `en`, `de`, `fr` or another of ten.
         topics: Topics of the queries, as concepts of WordNet.
         queries: Queries of each user, with `topics`.
         overwrite: Whether an existing file is replaced.

@@ -19,7 +19,7 @@ from ..errors import UsageError, did_you_mean
 from .distributions import Floats, Hashes, Ints, cumulative_table
 from .vocabulary import ENDINGS, PLACE_TOPICS, mix64, ordered_places, read_topics
 
-LANGUAGES = ("en", "de", "fr", "es")
+LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt", "pl", "sv", "da")
 _LISTS = (
     "sites", "suffix", "site words", "before", "after", "joins", "in", "street", "clauses",
     "given", "family", "person words", "places",

@@ -167,7 +167,7 @@ def test_shape_prints_as_its_spec() -> None:
 def test_language(language: str) -> None:
     words = load_words(language)
     texts = words.terms.to_list()
-    assert len(texts) - 1 >= words.sizes.sum() > 300
+    assert len(texts) - 1 >= words.sizes.sum() > 200
     assert words.sizes.min() >= 3
     assert all(text == text.strip().lower() for text in texts)
     log = make(60, seed=3, language=language)
