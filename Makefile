@@ -51,6 +51,7 @@ bench: $(DEV) $(RIVALS)
 	benchmarks/data/venv/bin/python benchmarks/replacement.py --install
 	benchmarks/data/venv/bin/python benchmarks/microaggregation_first.py
 	benchmarks/data/venv/bin/python benchmarks/measures.py
+	benchmarks/data/venv/bin/python benchmarks/log_shape.py
 	benchmarks/data/venv/bin/python benchmarks/frontier.py
 	benchmarks/data/venv/bin/python benchmarks/peers_simulation.py
 	benchmarks/data/venv/bin/python benchmarks/peers_network.py

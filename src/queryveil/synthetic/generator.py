@@ -142,7 +142,7 @@ def _spans(counts: Ints) -> Iterator[tuple[int, int]]:
     return pairwise(edges)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Texts:
     """The distinct queries of a block, the query of each line, and the URLs of its clicks."""
 
