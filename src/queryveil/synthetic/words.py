@@ -229,9 +229,15 @@ def _topic_table(names: list[str]) -> Floats:
 
 
 def _pluralize(word: str) -> str:
-    """Return the plural of an English word, as most people would type it."""
-    if word.endswith(("s", "x", "ch", "sh")):
+    """Return the plural of an English word, as most people would type it.
+
+    >>> [_pluralize(word) for word in ("box", "glass", "electronics", "berry", "chest of drawers")]
+    ['boxes', 'glasses', 'electronics', 'berries', 'chest of drawers']
+    """
+    if word.endswith(("ss", "x", "ch", "sh")):
         return f"{word}es"
+    if word.endswith("s"):  # most often a plural
+        return word
     if word.endswith("y") and word[-2:-1] not in "aeou":
         return f"{word[:-1]}ies"
     return f"{word}s"
