@@ -185,10 +185,10 @@ class LabelSet:
             entries["rank"] * 8 + entries["part"].cast(pl.Int64) * _MATCH_STEPS
         ).to_numpy()
         self.surface = build_trie(lists, len(self.words) + 1)
-        stem_of = self.stems.index(language.stem(self.words.words))
-        stemmed = RaggedArray(lists.start, stem_of[lists.items])
-        stemmed = _empty_lists(stemmed, entries["proper"].to_numpy())
-        self.stem = build_trie(stemmed, len(self.stems) + 1)
+        common = _empty_lists(lists, entries["proper"].to_numpy())
+        used, places = np.unique(common.items, return_inverse=True)
+        stem_of = self.stems.index(language.stem(self.words.words.gather(used)))
+        self.stem = build_trie(RaggedArray(common.start, stem_of[places]), len(self.stems) + 1)
         spans = _empty_lists(
             _select_lists(spelled, order), (spelled.sizes[order] < 2) | (lists.sizes == 0)
         )

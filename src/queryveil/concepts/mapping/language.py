@@ -14,7 +14,7 @@ from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ...errors import UsageError, did_you_mean
 from ..taxonomy.arrays import StringArray
-from ..taxonomy.storage import read_arrays
+from ..taxonomy.storage import Arrays, read_arrays
 from .tokens import tokenize
 
 _FILE = Path(__file__).parents[1] / "data" / "english.words"
@@ -27,8 +27,12 @@ def load_word_list(name: str) -> tuple[str, ...]:
     >>> load_word_list("irregular plurals")[:2]
     ('aardwolves aardwolf', 'abaci abacus')
     """
-    _, arrays = read_arrays(_FILE)
-    return tuple(StringArray(arrays[name]).series())
+    return tuple(StringArray(_read_lists()[name]).series())
+
+
+@cache
+def _read_lists() -> Arrays:
+    return read_arrays(_FILE)[1]
 
 
 # Common lists of English stop words hold words that users search for ("area", "act", "home").

@@ -109,6 +109,11 @@ class _Rule:
     compared: tuple[tuple[int, bool, int], ...]
 
 
+def _as_word(operand: str) -> str:
+    """Return an operand of a rule as the words of queries are written."""
+    return operand.replace("'", "")
+
+
 class BrillTagger:
     """Tag the words of English queries with Brill's algorithm."""
 
@@ -171,6 +176,10 @@ class BrillTagger:
     def _compile_rules(self, context: list[list[str]]) -> dict[int, list[_Rule]]:
         """Return the rules by the tag that they change, with words and tags as numbers."""
         rules: dict[int, list[_Rule]] = defaultdict(list)
+        words = pl.Series(
+            [_as_word(text) for rule in context for text in rule[3:]], dtype=pl.String
+        )
+        numbers = dict(zip(words, self._vocabulary.index(words).tolist(), strict=True))
         for old, new, rule_type, *operands in context:
             every = rule_type.lower() in _ALL
             table = (_ALL if every else _ANY).get(rule_type.lower())
@@ -180,17 +189,12 @@ class BrillTagger:
                 continue
             changed = self.tags if old == _EVERY else [old]
             compared = tuple(
-                (offset, is_word, self._encode_operand(operands[operand], is_word))
-                for offset, is_word, operand in table
+                (offset, is_word, numbers[_as_word(text)] if is_word else self._code.get(text, -1))
+                for offset, is_word, text in ((o, w, operands[place]) for o, w, place in table)
             )
             for tag in changed:
                 rules[self._code[tag]].append(_Rule(self._code[new], every, compared))
         return dict(rules)
-
-    def _encode_operand(self, text: str, is_word: bool) -> int:
-        if is_word:
-            return int(self._vocabulary.index(pl.Series([text.replace("'", "")]))[0])
-        return self._code.get(text, -1)
 
     def _tag_words(self, words: pl.Series) -> ByteArray:
         """Tag words without context: by the lexicon, else as a name, a number or by form."""
@@ -272,9 +276,8 @@ def _apply_rules(
 @cache
 def english_lexicon() -> pl.DataFrame:
     """Return the lexicon of the model: words with their most common tags."""
-    pairs = [line.split() for line in load_word_list("lexicon")]
-    columns = {"word": [pair[0] for pair in pairs], "tag": [pair[1] for pair in pairs]}
-    return pl.DataFrame(columns, schema={"word": pl.String, "tag": pl.String})
+    lines = pl.Series(load_word_list("lexicon"), dtype=pl.String)
+    return lines.str.split_exact(" ", 1).struct.rename_fields(["word", "tag"]).struct.unnest()
 
 
 _PENN = {"NOUN": "NN", "PROPN": "NNP", "ADJ": "JJ", "NUM": "CD", "VERB": "VB", "AUX": "MD"}

@@ -109,4 +109,13 @@ class StringArray:
 
     def series(self) -> pl.Series:
         """Return all strings as a column."""
-        return pl.Series("text", self.bytes.tobytes().decode().split("\n")[:-1], dtype=pl.String)
+        return self._series
+
+    @cached_property
+    def _series(self) -> pl.Series:
+        # Polars splits several times faster than Python makes a list of strings.
+        text = pl.Series("text", [self.bytes.tobytes().decode()], dtype=pl.String)
+        return text.str.strip_suffix("\n").str.split("\n").explode() if len(self) else text[:0]
+
+    def __getstate__(self) -> dict[str, ByteArray]:
+        return {"bytes": self.bytes}
