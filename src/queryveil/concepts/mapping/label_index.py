@@ -10,10 +10,18 @@ import polars as pl
 
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
-from .language import CompoundSplitter, Language, load_word_list
+from .label_list import (
+    LAST,
+    list_compound_words,
+    list_extra_labels,
+    list_overrides,
+    list_own_labels,
+    split_joined_labels,
+)
+from .language import CompoundSplitter, Language
 from .tagging import english_lexicon
 from .tokens import Vocabulary, WordFeature
-from .web_lexicon import has_web_rules, load_web_lexicon, web_concepts
+from .web_lexicon import has_web_rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +120,6 @@ MATCH_KINDS = (
 )  # fmt: skip
 _MATCH_STEPS = 4
 _LENGTH = 1 << 20  # score per matched word; it exceeds any rank
-_LAST = 1000  # the rank of labels that come after the taxonomy's own
-_JOINED = r"\s*(?:,|&|/|\band\b|\bor\b)\s*"
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,16 +169,16 @@ class LabelSet:
         instead: Sequence[tuple[str, int]] = (),
         after: Sequence[tuple[str, int]] = (),
     ) -> None:
-        own = _list_own_labels(taxonomy, language)
+        own = list_own_labels(taxonomy, language)
         tables = [
-            _list_extra_labels(before, 0),
-            _list_overrides(instead, taxonomy),
+            list_extra_labels(before, 0),
+            list_overrides(instead, taxonomy),
             own,
-            _list_extra_labels(after, _LAST),
+            list_extra_labels(after, LAST),
         ]
         whole = pl.concat(tables).with_columns(part=pl.lit(False))
         # Custom terms (rank 0) are not split: their parts must not precede whole labels.
-        entries = pl.concat([whole, _split_joined_labels(whole.filter(pl.col("rank") > 0))])
+        entries = pl.concat([whole, split_joined_labels(whole.filter(pl.col("rank") > 0))])
         self.words, self.stems = Vocabulary(), Vocabulary()
         spelled = self.words.encode(entries["text"])
         stripped = _strip_stop_words(self.words, spelled, language)
@@ -193,7 +199,7 @@ class LabelSet:
             _select_lists(spelled, order), (spelled.sizes[order] < 2) | (lists.sizes == 0)
         )
         self.span = build_trie(spans, len(self.words) + 1)
-        self.gluing = CompoundSplitter(*_list_compound_words(self.words, lists, entries, language))
+        self.gluing = CompoundSplitter(*list_compound_words(self.words, lists, entries, language))
 
 
 class LabelIndex:
@@ -217,18 +223,18 @@ class LabelIndex:
         single = self._labels.surface.entries[self._labels.surface.first[numbers]] >= 0
         return np.asarray((numbers >= 0) & (self._labels.surface.first[numbers] >= 0) & single)
 
-    def spans(self, texts: RaggedArray) -> BoolArray:
-        """Return a mask of the words that are in a label of several words: "north carolina"."""
+    def spans(self, texts: RaggedArray) -> tuple[IntArray, IntArray]:
+        """Return the first and last words of labels of several words: "north carolina"."""
         words = self._surface_of()[texts.items]
         indices = np.arange(len(words))
         steps = self._labels.span.walk(
             words, indices, indices - texts.start[texts.row_ids] + 1, words
         )
-        edges = np.zeros(len(words) + 1, np.int64)
-        for size, (ends, _) in enumerate(steps, 1):
-            np.add.at(edges, ends - size + 1, 1)
-            np.add.at(edges, ends + 1, -1)
-        return np.asarray(np.cumsum(edges)[:-1] > 0)
+        begins = [ends - size + 1 for size, (ends, _) in enumerate(steps, 1)]
+        return (
+            np.concatenate([indices[:0], *begins]),
+            np.concatenate([indices[:0], *(ends for ends, _ in steps)]),
+        )
 
     def _find_singulars(self, new: pl.Series) -> IntArray:
         first, *others = (self._labels.words.known(form) for form in self._language.singulars(new))
@@ -273,80 +279,6 @@ class LabelIndex:
         sizes = np.where(is_match, -(-best // _LENGTH), 0)
         kinds = np.where(is_match, (sizes * _LENGTH - best) % 8, -1)
         return LabelMatches(np.where(is_match, labels.concepts[label], -1), sizes, kinds)
-
-
-def _list_own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
-    """Return text, concept, rank of the part, number of senses and `proper` of each label."""
-    labeled = np.flatnonzero(taxonomy.label_concepts.sizes > 0)
-    concepts = taxonomy.label_concepts.items[taxonomy.label_concepts.start[labeled]]
-    proper = taxonomy.tags.get("proper", np.zeros(len(taxonomy), np.int64))
-    own = pl.DataFrame(
-        {
-            "text": taxonomy.labels.series().gather(labeled),
-            "concept": concepts.astype(np.int64),
-            "rank": _part_ranks(taxonomy, concepts),
-            "senses": taxonomy.label_concepts.sizes[labeled].astype(np.int64),
-            "proper": proper[concepts] == 1,
-        }
-    )
-    if not taxonomy.has_real_root:
-        own = own.filter(pl.col("concept") != 0)
-    if "use" in taxonomy.tags:  # without names that are a brand only as a whole query
-        own = own.filter(pl.Series(taxonomy.tags["use"][own["concept"].to_numpy()] == 0))
-        is_name = own["concept"].is_in(web_concepts(taxonomy).tolist())
-        first = own["text"].str.split(" ").list.first()  # "all my children" is not "my children"
-        own = own.filter(~(is_name & first.is_in(sorted(language.stop_words))))
-    if has_web_rules(taxonomy, language):
-        empty = [word for word, concept in load_web_lexicon().senses if concept == "-"]
-        own = own.filter(~pl.col("text").is_in(empty))
-    if "lexicographer" in taxonomy.tags and language.name == "english":
-        listed = taxonomy.tags["lexicographer"][own["concept"].to_numpy()] != -1
-        own = own.filter(~(pl.col("text").is_in(load_word_list("plain plurals")) & listed))
-    return own
-
-
-def _part_ranks(taxonomy: Taxonomy, concepts: IntArray) -> IntArray:
-    """Return the rank, from 1, of the part of the taxonomy that each concept belongs to."""
-    part = taxonomy.tags.get("part", np.zeros(len(taxonomy), np.int64))
-    return np.asarray(part[concepts].astype(np.int64) + 1)
-
-
-def _list_overrides(labels: Sequence[tuple[str, int]], taxonomy: Taxonomy) -> pl.DataFrame:
-    table = _list_extra_labels(labels, 0)
-    ranks = _part_ranks(taxonomy, table["concept"].to_numpy())
-    return table.with_columns(rank=pl.Series(ranks), senses=pl.lit(_LAST, pl.Int64))
-
-
-def _list_compound_words(
-    words: Vocabulary, labels: RaggedArray, entries: pl.DataFrame, language: Language
-) -> tuple[list[str], list[str], list[str]]:
-    """Return the words that may end a compound, those before, and words not to be split."""
-    if language.name != "english":
-        return [], [], []
-    single = labels.items[labels.start[:-1][(labels.sizes == 1) & ~entries["proper"].to_numpy()]]
-    nouns = english_lexicon().filter(pl.col("tag").is_in(["NN", "NNS"]))["word"]
-    plain = words.words.gather(np.unique(single))
-    heads = plain.filter(plain.is_in(nouns.implode())).to_list()
-    common = english_lexicon()["word"].str.to_lowercase().to_list()
-    whole = [*load_word_list("surnames"), *common]
-    return [*heads, *(f"{head}s" for head in heads)], common, whole
-
-
-def _list_extra_labels(labels: Sequence[tuple[str, int]], rank: int) -> pl.DataFrame:
-    table = pl.DataFrame(
-        list(labels), schema={"text": pl.String, "concept": pl.Int64}, orient="row"
-    )
-    return table.with_columns(
-        rank=pl.lit(rank, pl.Int64), senses=pl.lit(1, pl.Int64), proper=pl.lit(True)
-    )
-
-
-def _split_joined_labels(whole: pl.DataFrame) -> pl.DataFrame:
-    """Return the parts of joined labels: "Swimming and Diving" is also "Diving"."""
-    joined = whole.filter(pl.col("text").str.to_lowercase().str.contains(_JOINED))
-    text = pl.col("text").str.to_lowercase().str.replace_all(_JOINED, "\n").str.split("\n")
-    parts = joined.with_columns(text, part=pl.lit(True)).explode("text")
-    return parts.filter(pl.col("text").str.len_chars() > 1)
 
 
 def _strip_stop_words(words: Vocabulary, spelled: RaggedArray, language: Language) -> RaggedArray:

@@ -87,7 +87,9 @@ class Mapper:
         self.vocabulary = Vocabulary()
         self.tagger = _build_tagger(tagger, self.language, self.vocabulary)
         self._web = (
-            WebRules(taxonomy, self.vocabulary) if has_web_rules(taxonomy, self.language) else None
+            WebRules(taxonomy, self.vocabulary, [term for term, _ in custom_terms])
+            if has_web_rules(taxonomy, self.language)
+            else None
         )
         self._towns = TownRules(taxonomy, self.vocabulary) if self._web is not None else None
         names = load_gazetteer(taxonomy, self.language)
@@ -143,8 +145,9 @@ class Mapper:
             # The tagger guesses the tag of a word that it does not know; a label is a noun.
             classes[self._index.is_label()[texts.items] & ~self._tagged()[texts.items]] = NOUN
         classes[~content] = OTHER
-        classes[self._index.spans(texts)] = NOUN
-        towns = None if self._towns is None else self._towns.find(texts)
+        spans = self._index.spans(texts)
+        classes[mark_spans(len(classes), *spans)] = NOUN
+        towns = None if self._towns is None else self._towns.find(texts).outside(*spans)
         if towns is not None:  # looked up as one place, so they separate phrases
             in_town = mark_spans(len(classes), towns.begins, towns.ends)
             classes[in_town], content[in_town] = OTHER, False

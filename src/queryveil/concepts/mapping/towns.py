@@ -20,65 +20,10 @@ from .tokens import Vocabulary, WordFeature
 _CITY, _TOWN, _MUNICIPALITY = "n#08524735", "n#08665504", "n#08626283"
 _REGIONS = ("n#08654360", "n#08544813")  # states and provinces, countries
 _STATES = ("n#08655464", "n#08821885")  # of the United States and of Canada
-_CODES = [
-    "al",
-    "ak",
-    "az",
-    "ar",
-    "ca",
-    "co",
-    "ct",
-    "de",
-    "fl",
-    "ga",
-    "hi",
-    "id",
-    "il",
-    "in",
-    "ia",
-    "ks",
-    "ky",
-    "la",
-    "me",
-    "md",
-    "ma",
-    "mi",
-    "mn",
-    "ms",
-    "mo",
-    "mt",
-    "ne",
-    "nv",
-    "nh",
-    "nj",
-    "nm",
-    "ny",
-    "nc",
-    "nd",
-    "oh",
-    "ok",
-    "or",
-    "pa",
-    "ri",
-    "sc",
-    "sd",
-    "tn",
-    "tx",
-    "ut",
-    "vt",
-    "va",
-    "wa",
-    "wv",
-    "wi",
-    "wy",
-    "dc",
-    "on",
-    "qc",
-    "bc",
-    "ab",
-    "uk",
-    "usa",
-]
+_CODES = (
+    "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm "
+    "ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy dc on qc bc ab uk usa"
+).split()
 # These codes are words, so they count only at the end of a query.
 _WORD_CODES = frozenset(
     ["al", "co", "de", "hi", "id", "in", "la", "me", "ma", "mo", "oh", "ok", "on", "or", "pa", "us"]
@@ -92,6 +37,15 @@ class TownMatches:
     begins: IntArray
     ends: IntArray
     concepts: IntArray
+
+    def outside(self, begins: IntArray, ends: IntArray) -> TownMatches:
+        """Return the towns that lie in none of these spans: "george washington" is a label."""
+        order = np.lexsort((ends, begins))
+        # The furthest end of all spans that begin at or before a town.
+        reach = np.maximum.accumulate(ends[order]) if len(order) else ends
+        last = np.searchsorted(begins[order], self.begins, side="right") - 1
+        inside = (last >= 0) & (reach[last] >= self.ends) if len(order) else last >= 0
+        return TownMatches(self.begins[~inside], self.ends[~inside], self.concepts[~inside])
 
 
 class TownRules:

@@ -1,0 +1,94 @@
+"""List the labels of a taxonomy and additional ones, for the index of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from ..taxonomy.arrays import IntArray, RaggedArray
+from ..taxonomy.graph import Taxonomy
+from .language import Language, load_word_list
+from .tagging import english_lexicon
+from .tokens import Vocabulary
+from .web_lexicon import has_web_rules, load_web_lexicon, web_concepts
+
+LAST = 1000  # the rank of labels that come after the taxonomy's own
+_JOINED = r"\s*(?:,|&|/|\band\b|\bor\b)\s*"
+
+
+def list_own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
+    """Return text, concept, rank of the part, number of senses and `proper` of each label."""
+    labeled = np.flatnonzero(taxonomy.label_concepts.sizes > 0)
+    concepts = taxonomy.label_concepts.items[taxonomy.label_concepts.start[labeled]]
+    proper = taxonomy.tags.get("proper", np.zeros(len(taxonomy), np.int64))
+    own = pl.DataFrame(
+        {
+            "text": taxonomy.labels.series().gather(labeled),
+            "concept": concepts.astype(np.int64),
+            "rank": _part_ranks(taxonomy, concepts),
+            "senses": taxonomy.label_concepts.sizes[labeled].astype(np.int64),
+            "proper": proper[concepts] == 1,
+        }
+    )
+    if not taxonomy.has_real_root:
+        own = own.filter(pl.col("concept") != 0)
+    if "use" in taxonomy.tags:  # without names that are a brand only as a whole query
+        own = own.filter(pl.Series(taxonomy.tags["use"][own["concept"].to_numpy()] == 0))
+        is_name = own["concept"].is_in(web_concepts(taxonomy).tolist())
+        first = own["text"].str.split(" ").list.first()  # "all my children" is not "my children"
+        own = own.filter(~(is_name & first.is_in(sorted(language.stop_words))))
+    if has_web_rules(taxonomy, language):
+        empty = [word for word, concept in load_web_lexicon().senses if concept == "-"]
+        own = own.filter(~pl.col("text").is_in(empty))
+    if "lexicographer" in taxonomy.tags and language.name == "english":
+        listed = taxonomy.tags["lexicographer"][own["concept"].to_numpy()] != -1
+        own = own.filter(~(pl.col("text").is_in(load_word_list("plain plurals")) & listed))
+    return own
+
+
+def _part_ranks(taxonomy: Taxonomy, concepts: IntArray) -> IntArray:
+    """Return the rank, from 1, of the part of the taxonomy that each concept belongs to."""
+    part = taxonomy.tags.get("part", np.zeros(len(taxonomy), np.int64))
+    return np.asarray(part[concepts].astype(np.int64) + 1)
+
+
+def list_overrides(labels: Sequence[tuple[str, int]], taxonomy: Taxonomy) -> pl.DataFrame:
+    """Return labels that replace those of the same part of a taxonomy."""
+    table = list_extra_labels(labels, 0)
+    ranks = _part_ranks(taxonomy, table["concept"].to_numpy())
+    return table.with_columns(rank=pl.Series(ranks), senses=pl.lit(LAST, pl.Int64))
+
+
+def list_compound_words(
+    words: Vocabulary, labels: RaggedArray, entries: pl.DataFrame, language: Language
+) -> tuple[list[str], list[str], list[str]]:
+    """Return the words that may end a compound, those before, and words not to be split."""
+    if language.name != "english":
+        return [], [], []
+    single = labels.items[labels.start[:-1][(labels.sizes == 1) & ~entries["proper"].to_numpy()]]
+    nouns = english_lexicon().filter(pl.col("tag").is_in(["NN", "NNS"]))["word"]
+    plain = words.words.gather(np.unique(single))
+    heads = plain.filter(plain.is_in(nouns.implode())).to_list()
+    common = english_lexicon()["word"].str.to_lowercase().to_list()
+    whole = [*load_word_list("surnames"), *common]
+    return [*heads, *(f"{head}s" for head in heads)], common, whole
+
+
+def list_extra_labels(labels: Sequence[tuple[str, int]], rank: int) -> pl.DataFrame:
+    """Return additional labels, with the columns of `list_own_labels`."""
+    table = pl.DataFrame(
+        list(labels), schema={"text": pl.String, "concept": pl.Int64}, orient="row"
+    )
+    return table.with_columns(
+        rank=pl.lit(rank, pl.Int64), senses=pl.lit(1, pl.Int64), proper=pl.lit(True)
+    )
+
+
+def split_joined_labels(whole: pl.DataFrame) -> pl.DataFrame:
+    """Return the parts of joined labels: "Swimming and Diving" is also "Diving"."""
+    joined = whole.filter(pl.col("text").str.to_lowercase().str.contains(_JOINED))
+    text = pl.col("text").str.to_lowercase().str.replace_all(_JOINED, "\n").str.split("\n")
+    parts = joined.with_columns(text, part=pl.lit(True)).explode("text")
+    return parts.filter(pl.col("text").str.len_chars() > 1)
