@@ -37,7 +37,6 @@ from queryveil.concepts.taxonomy.storage import write_arrays
 HAND = Path(__file__).parent / "lexicon"
 OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/web.lexicon"
 WEB_SITE, ADULT = "n#06359193", "web:kind/adult site"
-MIN_TYPO = 6
 COUNTRIES = {
     "001", "us", "ca", "gb", "ie", "au", "de", "at", "ch", "fr", "be", "es", "it", "nl", "pl", "se",
     "dk", "pt",
@@ -79,6 +78,8 @@ class Lexicon:
     def add(self, text: str, parent: int, use: int) -> None:
         key = spell(text)
         same = self.joined.get(key.replace(" ", ""))
+        if key in self.aliases:
+            return
         if same is not None:  # "wal mart" is "walmart"
             self.alias(text, f"web:{same}", use)
         elif key:
@@ -131,19 +132,14 @@ def add_hand(lexicon: Lexicon) -> None:
         lexicon.alias(alias.rstrip("*"), f"web:{target}", WHOLE if "*" in alias else ANYWHERE)
 
 
-def add_misspellings(lexicon: Lexicon, count: int) -> None:
-    """Add names of at least six letters with one letter missing, doubled or exchanged."""
-    written = list(lexicon.entries.items())[:count]  # those written by hand come first
-    for name in (name for name, (_, use) in written if use == ANYWHERE):
-        if not name.isalpha() or len(name) < MIN_TYPO:
-            continue
-        for place in range(1, len(name)):
-            start, letter, rest = name[:place], name[place], name[place + 1 :]
-            forms = [start + rest, start + 2 * letter + rest]
-            forms += [start + rest[0] + letter + rest[1:]] if rest else []
-            for form in forms:
-                if form not in COMMON:
-                    lexicon.alias(form, f"web:{name}", WHOLE)
+def join_logins(lexicon: Lexicon) -> None:
+    """Make "paypal login" an alias of "paypal": a label must not look like a typed query."""
+    for text in list(lexicon.entries):
+        base = re.sub(r" (?:login|log in|sign in|inbox|email login)$", "", text)
+        if base != text and base in lexicon.entries:
+            _, use = lexicon.entries.pop(text)
+            del lexicon.joined[text.replace(" ", "")]
+            lexicon.alias(text, f"web:{base}", use)
 
 
 def read_categories() -> dict[str, dict[str, str]]:
@@ -238,13 +234,29 @@ def site_stem(host: str) -> str | None:
 
 
 def read_senses(lexicon: Lexicon) -> list[str]:
-    """Return the usual senses of words on the web: word, tab, concept."""
+    """Return the usual senses of words on the web: word, tab, concept.
+
+    A frequent brand that WordNet knows as something else is a brand: "nissan" is no month.
+    """
+    labels = {label.lower() for label in lexicon.wordnet.labels.series()}
+    pairs = {
+        name: f"@{name}"
+        for name, (_, use) in lexicon.entries.items()
+        if use == ANYWHERE and name in labels
+    }
     parts = (part.strip() for line in read_lines("senses.txt") for part in line.split(";"))
-    pairs = dict(part.split(" = ") for part in parts if part)
-    return [
-        f"{word}\t{'-' if concept == '-' else lexicon.concept(concept)}"
-        for word, concept in pairs.items()
-    ]
+    pairs |= dict(part.split(" = ") for part in parts if part)
+    return [f"{word}\t{find_sense(lexicon, concept)}" for word, concept in pairs.items()]
+
+
+def find_sense(lexicon: Lexicon, concept: str) -> str:
+    """Return the concept of "label#sense", of "@brand", or "-" for none."""
+    if concept == "-" or not concept.startswith("@"):
+        return concept if concept == "-" else lexicon.concept(concept)
+    target = lexicon.joined.get(spell(concept[1:]).replace(" ", ""))
+    if target is None:
+        raise SystemExit(f"there is no brand {concept}")
+    return f"web:{target}"
 
 
 def write_sources(paths: list[Path]) -> None:
@@ -264,13 +276,14 @@ def main() -> None:
     load_common(lexicon.wordnet)
     tables = read_categories()
     add_hand(lexicon)
-    frequent = len(lexicon.entries)
-    print(f"{frequent:,} names written by hand")
+    frequent = {name for name, (_, use) in lexicon.entries.items() if use == ANYWHERE}
+    print(f"{len(lexicon.entries):,} names written by hand")
+    senses = read_senses(lexicon)
     add_nsi(lexicon, given.nsi, tables["nsi"])
     add_kagi(lexicon, given.kagi, tables["kagi"])
     add_whotracksme(lexicon, given.whotracksme, tables["wtm"])
     add_opendns(lexicon, given.opendns)
-    add_misspellings(lexicon, frequent)
+    join_logins(lexicon)
     entries = sorted(lexicon.entries.items())
     aliases = sorted(lexicon.aliases.items())
     arrays = {
@@ -279,9 +292,10 @@ def main() -> None:
         "names": StringArray.of([text for text, _ in entries]).bytes,
         "parent of": np.array([parent for _, (parent, _) in entries], np.uint8),
         "use of": np.array([use for _, (_, use) in entries], np.uint8),
+        "frequent": np.array([text in frequent for text, _ in entries], np.uint8),
         "aliases": StringArray.of([f"{text}\t{c}" for text, (c, _) in aliases]).bytes,
         "alias use": np.array([use for _, (_, use) in aliases], np.uint8),
-        "senses": StringArray.of(read_senses(lexicon)).bytes,
+        "senses": StringArray.of(senses).bytes,
     }
     write_arrays(OUT, {"title": "brands and web sites"}, arrays, packed=True, overwrite=True)
     sources = [given.nsi / "dist/json/nsi.min.json", given.kagi, given.opendns]

@@ -45,7 +45,7 @@ def mapped(mapper: Mapper, query: str) -> list[tuple[str, str, str]]:
         ("wal-mart", "walmart", "department store", "brand"),
         ("h&m", "h and m", "clothing store", "brand"),
         ("target", "target", "department store", "brand"),
-        ("gogle", "google", "search engine", "brand"),
+        ("gogle", "google", "search engine", "misspelled"),
         ("weather.com", "weather", "weather forecast", "address"),
         ("www.nobody-knows-this-site.com", "web site", "computer", "address"),
         ("nobody-knows-it.edu", "university", "educational institution", "address"),

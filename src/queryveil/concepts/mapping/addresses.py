@@ -29,7 +29,8 @@ _KINDS = {
 _NOT_KEY = r"[^\pL\pM\pN]+"
 # Words beside the name of a site or a brand that do not change what is meant.
 _EXTRA = (
-    r"\s+(?:log\s?in|sign\s?in|log\s?on|web\s?site|home\s?page|official\s?(?:web\s?)?site|site|"
+    r"\s+(?:log\s?in|sign\s?in|log\s?on|sign\s?up|web\s?site|home\s?page|site|app|"
+    r"official\s?(?:web\s?)?site|my account|customer service|phone number|near me|"
     r"online|inc|corp|corporation|co|company|usa|stores?|shop|international)$"
 )
 
@@ -79,4 +80,5 @@ def _strip(addresses: pl.Series) -> pl.Series:
 
 
 def _key(text: pl.Expr) -> pl.Expr:
-    return text.str.replace_all("&", "and").str.replace_all(_NOT_KEY, "").fill_null("")
+    spelled = text.str.replace_many(["&", "+"], ["and", "plus"])
+    return spelled.str.replace_all(_NOT_KEY, "").fill_null("")

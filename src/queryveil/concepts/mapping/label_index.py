@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -13,15 +14,21 @@ from ..taxonomy.graph import Taxonomy
 from .label_list import (
     LAST,
     list_compound_words,
+    list_empty_words,
     list_extra_labels,
+    list_frequent_names,
     list_overrides,
     list_own_labels,
     split_joined_labels,
 )
 from .language import CompoundSplitter, Language
+from .spelling import Speller
 from .tagging import english_lexicon
 from .tokens import Vocabulary, WordFeature
 from .web_lexicon import has_web_rules
+
+# The matches of 1, 2, ... words: phrases, and the entries that they match.
+Steps = list[tuple[IntArray, IntArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +45,7 @@ class Trie:
     states: IntArray
     entries: IntArray
 
-    def walk(
-        self, words: IntArray, ends: IntArray, lengths: IntArray, last: IntArray
-    ) -> list[tuple[IntArray, IntArray]]:
+    def walk(self, words: IntArray, ends: IntArray, lengths: IntArray, last: IntArray) -> Steps:
         """Walk all phrases at once, from their last word to the left.
 
         Args:
@@ -53,7 +58,7 @@ class Trie:
             For each number of words 1, 2, ... the phrases that end in a label of this number of
             words, and these labels.
         """
-        matches: list[tuple[IntArray, IntArray]] = []
+        matches: Steps = []
         alive = np.flatnonzero((last >= 0) & (lengths > 0))
         states = self.first[last[alive]]
         step = 1
@@ -116,9 +121,13 @@ def build_trie(labels: RaggedArray, width: int) -> Trie:
 # ("Diving" in "Swimming and Diving").
 MATCH_KINDS = (
     "label", "plural", "stem", "glued", "part", "part plural", "part stem", "part glued", "name",
-    "brand", "address", "town",
+    "brand", "address", "town", "misspelled",
 )  # fmt: skip
-_MATCH_STEPS = 4
+# The steps in which labels are looked up, better ones first, and the kinds of their matches.
+_STEPS = ("label", "plural", "stem", "misspelled", "glued", "glued")
+_PART_STEPS = ("part", "part plural", "part stem", "misspelled", "part glued", "part glued")
+_STEP_KINDS = np.array([MATCH_KINDS.index(kind) for kind in (*_STEPS, *_PART_STEPS)])
+_NOT_LETTER = r"[^\pL\pN]+"
 _LENGTH = 1 << 20  # score per matched word; it exceeds any rank
 
 
@@ -187,9 +196,8 @@ class LabelSet:
         order = _sort_entries(entries, spelled, stripped)
         entries, lists = entries[order], _select_lists(stripped, order)
         self.concepts = entries["concept"].to_numpy()
-        self.ranks = (
-            entries["rank"] * 8 + entries["part"].cast(pl.Int64) * _MATCH_STEPS
-        ).to_numpy()
+        ranks = entries["rank"] * 2 + entries["part"].cast(pl.Int64)
+        self.ranks = ranks.to_numpy() * len(_STEPS)
         self.surface = build_trie(lists, len(self.words) + 1)
         common = _empty_lists(lists, entries["proper"].to_numpy())
         used, places = np.unique(common.items, return_inverse=True)
@@ -199,7 +207,37 @@ class LabelSet:
             _select_lists(spelled, order), (spelled.sizes[order] < 2) | (lists.sizes == 0)
         )
         self.span = build_trie(spans, len(self.words) + 1)
-        self.gluing = CompoundSplitter(*list_compound_words(self.words, lists, entries, language))
+        self._lists, self._texts = lists, entries["text"]
+        heads, parts, whole, nouns = list_compound_words(self.words, lists, entries, language)
+        self.gluing = CompoundSplitter(heads, parts, whole)
+        self.has_web_rules = has_web_rules(taxonomy, language)
+        # Words that are spelled as meant, and those that others are corrected to.
+        self.certain = pl.Series(whole, dtype=pl.String)
+        self._right = [*nouns, *list_frequent_names()] if self.has_web_rules else []
+
+    @cached_property
+    def speller(self) -> Speller:
+        """Corrects words that are in no list."""
+        return Speller(pl.Series(self._right, dtype=pl.String))
+
+    @cached_property
+    def joined(self) -> pl.DataFrame:
+        """The labels of several words without blanks: `word` and `entry`."""
+        several = self._texts.str.contains(" ", literal=True)
+        texts = self._texts.filter(several).str.to_lowercase()
+        joined = pl.DataFrame(
+            {"word": texts.str.replace_all(_NOT_LETTER, ""), "entry": several.arg_true()}
+        )
+        return joined.unique("word", keep="first", maintain_order=True)
+
+    def words_with_stems(self, stems: IntArray) -> pl.Series:
+        """Return for each stem the word that is a label and has it, or null."""
+        states = self.stem.first[stems]
+        entries = self.stem.entries[states]
+        is_label = (stems >= 0) & (states >= 0) & (entries >= 0)
+        words = self._lists.items[self._lists.start[:-1][np.where(is_label, entries, 0)]]
+        table = pl.DataFrame({"word": self.words.words.gather(words), "is_label": is_label})
+        return table.select(pl.when("is_label").then("word")).to_series()
 
 
 class LabelIndex:
@@ -210,6 +248,10 @@ class LabelIndex:
         self._surface_of = WordFeature(vocabulary, labels.words.known)
         self._singular_of = WordFeature(vocabulary, self._find_singulars)
         self._stem_of = WordFeature(vocabulary, lambda new: labels.stems.known(language.stem(new)))
+        self._unknown = WordFeature(vocabulary, self._check_unknown)
+        self._stem_fits = WordFeature(vocabulary, self._check_stems)
+        self._corrected_of = WordFeature(vocabulary, self._find_corrections)
+        self._joined_of = WordFeature(vocabulary, self._find_joined)
         self._head_of = WordFeature(vocabulary, self._find_heads)
 
     def contains(self) -> BoolArray:
@@ -218,8 +260,8 @@ class LabelIndex:
         return np.asarray(np.any([feature() >= 0 for feature in features], axis=0))
 
     def is_label(self) -> BoolArray:
-        """Return for every word of the vocabulary whether it is a label by itself."""
-        numbers = self._surface_of()
+        """Return for every word of the vocabulary whether it is a label, also if misspelled."""
+        numbers = self._corrected_of()
         single = self._labels.surface.entries[self._labels.surface.first[numbers]] >= 0
         return np.asarray((numbers >= 0) & (self._labels.surface.first[numbers] >= 0) & single)
 
@@ -242,6 +284,54 @@ class LabelIndex:
             first = np.where(first >= 0, first, other)
         return first
 
+    def _check_stems(self, new: pl.Series) -> BoolArray:
+        """Return which words mean the same as the label with their stem.
+
+        Of English nouns only forms of a verb do: "decorating" is decoration, but "financial" no
+        financier.
+        """
+        if not self._labels.has_web_rules:
+            return np.ones(len(new), np.bool_)
+        stems = self._stem_of()[-len(new) :]
+        partner = self._labels.words_with_stems(stems)
+        is_verb = new.str.contains(r".{3}(?:ings?|ed)$") | partner.str.contains(r".{3}ings?$")
+        return (is_verb & ~new.is_in(list_empty_words())).fill_null(False).to_numpy()
+
+    def _check_unknown(self, new: pl.Series) -> BoolArray:
+        """Return which words are in no list, in no form."""
+        is_word = new.is_in(self._labels.certain.implode()).to_numpy()
+        return np.asarray((self._find_singulars(new) < 0) & ~is_word)
+
+    def _find_unknown(self, new: pl.Series) -> IntArray:
+        """Return the indices of the unknown words among the last words of the vocabulary."""
+        unknown = self._unknown()
+        return np.flatnonzero(unknown[len(unknown) - len(new) :])
+
+    def _find_corrections(self, new: pl.Series) -> IntArray:
+        """Return the numbers of words, of misspelled words that of the right word, or -1."""
+        numbers = self._labels.words.known(new)
+        if not self._labels.has_web_rules:
+            return numbers
+        unknown = self._find_unknown(new)
+        words = new.gather(unknown)
+        right = self._labels.speller.correct(words)
+        singular = self._labels.speller.correct(self._language.singulars(words)[0])
+        forms = pl.DataFrame({"right": right, "singular": singular})
+        corrected = forms.select(pl.coalesce("right", "singular")).to_series()
+        numbers = numbers.copy()
+        numbers[unknown] = self._find_singulars(corrected.fill_null(""))
+        return numbers
+
+    def _find_joined(self, new: pl.Series) -> IntArray:
+        """Return for each unknown word the label of several words that it joins, or -1."""
+        entries = np.full(len(new), -1, np.int64)
+        if self._labels.has_web_rules:
+            unknown = self._find_unknown(new)
+            asked = pl.DataFrame({"word": new.gather(unknown)})
+            joined = asked.join(self._labels.joined, on="word", how="left", maintain_order="left")
+            entries[unknown] = joined["entry"].fill_null(-1).to_numpy()
+        return entries
+
     def _find_heads(self, new: pl.Series) -> IntArray:
         """Return the last word of each compound that is otherwise unknown, or -1."""
         unknown = np.flatnonzero(self._find_singulars(new) < 0)
@@ -257,28 +347,45 @@ class LabelIndex:
         end at `ends`. Among labels of the same length, those of the first taxonomy have priority,
         then the best kind of match.
         """
-        labels = self._labels
-        surface, stem = self._surface_of()[words], self._stem_of()[words]
-        singular, head = self._singular_of()[words[ends]], self._head_of()[words[ends]]
+        labels, last = self._labels, words[ends]
+        surface, stem, right = (
+            feature()[words] for feature in (self._surface_of, self._stem_of, self._corrected_of)
+        )
+        steps = (
+            labels.surface.walk(surface, ends, lengths, surface[ends]),
+            labels.surface.walk(surface, ends, lengths, self._singular_of()[last]),
+            self._select_stems(labels.stem.walk(stem, ends, lengths, stem[ends]), last),
+            labels.surface.walk(right, ends, lengths, right[ends]),
+            self._join(last),
+            labels.surface.walk(surface, ends, lengths, self._head_of()[last]),
+        )
         best = np.full(len(ends), -1, np.int64)
         label = np.full(len(ends), -1, np.int64)
-        for step, (trie, spelled, last) in enumerate(
-            (
-                (labels.surface, surface, surface[ends]),
-                (labels.surface, surface, singular),
-                (labels.stem, stem, stem[ends]),
-                (labels.surface, surface, head),
-            )
-        ):
-            for size, (phrases, entries) in enumerate(trie.walk(spelled, ends, lengths, last), 1):
+        for step, sizes in enumerate(steps):
+            for size, (phrases, entries) in enumerate(sizes, 1):
                 score = size * _LENGTH - (labels.ranks[entries] + step)
                 better = score > best[phrases]
                 best[phrases[better]] = score[better]
                 label[phrases[better]] = entries[better]
         is_match = label >= 0
-        sizes = np.where(is_match, -(-best // _LENGTH), 0)
-        kinds = np.where(is_match, (sizes * _LENGTH - best) % 8, -1)
-        return LabelMatches(np.where(is_match, labels.concepts[label], -1), sizes, kinds)
+        lengths_matched = np.where(is_match, -(-best // _LENGTH), 0)
+        kinds = _STEP_KINDS[(lengths_matched * _LENGTH - best) % len(_STEP_KINDS)]
+        concepts = np.where(is_match, labels.concepts[label], -1)
+        return LabelMatches(concepts, lengths_matched, np.where(is_match, kinds, -1))
+
+    def _select_stems(self, sizes: Steps, last: IntArray) -> Steps:
+        """Return the matches by stems; one word alone must also fit by its form."""
+        if not sizes:
+            return sizes
+        phrases, entries = sizes[0]
+        fits = self._stem_fits()[last[phrases]]
+        return [(phrases[fits], entries[fits]), *sizes[1:]]
+
+    def _join(self, last: IntArray) -> Steps:
+        """Return the matches of phrases whose last word joins the words of a label."""
+        entries = self._joined_of()[last]
+        phrases = np.flatnonzero(entries >= 0)
+        return [(phrases, entries[phrases])]
 
 
 def _strip_stop_words(words: Vocabulary, spelled: RaggedArray, language: Language) -> RaggedArray:

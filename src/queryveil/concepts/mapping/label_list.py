@@ -15,6 +15,14 @@ from .tokens import Vocabulary
 from .web_lexicon import has_web_rules, load_web_lexicon, web_concepts
 
 LAST = 1000  # the rank of labels that come after the taxonomy's own
+# Words of three letters that begin compounds; others are often a part of a longer word.
+_SHORT_PARTS = frozenset(
+    (
+        "air", "all", "art", "big", "boy", "bus", "car", "cat", "dog", "eye", "for", "fun", "gas",
+        "gay", "gun", "hot", "ice", "job", "kid", "law", "map", "new", "old", "pet", "red", "sea",
+        "sex", "ski", "sky", "sun", "tax", "the", "top", "toy", "web",
+    )
+)  # fmt: skip
 _JOINED = r"\s*(?:,|&|/|\band\b|\bor\b)\s*"
 
 
@@ -40,12 +48,21 @@ def list_own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
         first = own["text"].str.split(" ").list.first()  # "all my children" is not "my children"
         own = own.filter(~(is_name & first.is_in(sorted(language.stop_words))))
     if has_web_rules(taxonomy, language):
-        empty = [word for word, concept in load_web_lexicon().senses if concept == "-"]
-        own = own.filter(~pl.col("text").is_in(empty))
+        own = own.filter(~pl.col("text").is_in(list_empty_words()))
     if "lexicographer" in taxonomy.tags and language.name == "english":
         listed = taxonomy.tags["lexicographer"][own["concept"].to_numpy()] != -1
         own = own.filter(~(pl.col("text").is_in(load_word_list("plain plurals")) & listed))
     return own
+
+
+def list_empty_words() -> list[str]:
+    """Return the words that have no concept of their own on the web: "mr", "free"."""
+    return [word for word, concept in load_web_lexicon().senses if concept == "-"]
+
+
+def list_frequent_names() -> list[str]:
+    """Return the names of brands that are searched for so often that people misspell them."""
+    return [name for name in load_web_lexicon().frequent if name.isalpha()]
 
 
 def _part_ranks(taxonomy: Taxonomy, concepts: IntArray) -> IntArray:
@@ -63,17 +80,23 @@ def list_overrides(labels: Sequence[tuple[str, int]], taxonomy: Taxonomy) -> pl.
 
 def list_compound_words(
     words: Vocabulary, labels: RaggedArray, entries: pl.DataFrame, language: Language
-) -> tuple[list[str], list[str], list[str]]:
-    """Return the words that may end a compound, those before, and words not to be split."""
+) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Return the words that may end a compound, those before, and words not to be split.
+
+    The last list has the words that a misspelled word can mean: common or long ones.
+    """
     if language.name != "english":
-        return [], [], []
+        return [], [], [], []
     single = labels.items[labels.start[:-1][(labels.sizes == 1) & ~entries["proper"].to_numpy()]]
-    nouns = english_lexicon().filter(pl.col("tag").is_in(["NN", "NNS"]))["word"]
+    tagged = english_lexicon().filter(pl.col("tag").is_in(["NN", "NNS"]))["word"]
     plain = words.words.gather(np.unique(single))
-    heads = plain.filter(plain.is_in(nouns.implode())).to_list()
+    names = [*load_word_list("given names alone"), *load_word_list("surnames")]
+    heads = plain.filter(plain.is_in(tagged.implode())).to_list()
     common = english_lexicon()["word"].str.to_lowercase().to_list()
-    whole = [*load_word_list("surnames"), *common]
-    return [*heads, *(f"{head}s" for head in heads)], common, whole
+    whole = [*names, *load_word_list("cities"), *load_word_list("towns"), *common]
+    parts = [word for word in common if len(word) > 3 or word in _SHORT_PARTS]
+    nouns = [*heads, *plain.filter(plain.str.len_bytes() > 7).to_list()]
+    return [*heads, *(f"{head}s" for head in heads)], parts, whole, nouns
 
 
 def list_extra_labels(labels: Sequence[tuple[str, int]], rank: int) -> pl.DataFrame:

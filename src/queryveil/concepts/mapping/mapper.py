@@ -29,6 +29,7 @@ from .phrases import (
     noun_phrases,
     whole_queries,
 )
+from .places import PlaceNames
 from .result import PHRASE_SCHEMA, ConceptMapping
 from .tagging import (
     NOUN,
@@ -51,6 +52,19 @@ _MAX_DROPPED = 16  # words dropped from the right; the start of a longer query n
 _RELIABLE_KINDS = [
     MATCH_KINDS.index(kind) for kind in ("label", "plural", "glued", "part", "part plural", "name")
 ]
+_TOPIC_KINDS = [MATCH_KINDS.index(kind) for kind in ("label", "plural", "name")]
+# Nouns that say in which form something is wanted; the words before them name the topic.
+_GENERAL_NOUNS = (
+    "pictures", "picture", "pics", "pic", "photos", "photo", "images", "image", "photographs",
+    "videos", "video", "clips", "wallpaper", "wallpapers", "lyrics", "recipe", "recipes", "news",
+    "info", "information", "facts", "history", "list", "lists", "tips", "ideas", "reviews",
+    "review", "prices", "price", "sale", "sales", "stories", "jokes", "quotes", "games", "game",
+    "symptoms", "symptom", "treatment", "treatments", "causes", "site", "sites", "website",
+    "websites", "guide", "guides", "supplies", "accessories", "parts", "designs", "plans",
+    "patterns", "rental", "rentals", "store", "stores", "shop", "shops", "company", "companies",
+    "jobs", "job", "lessons", "classes", "products", "definition", "types", "tattoos", "gifts",
+    "forum", "forums", "magazine", "tickets", "ticket", "pages", "cards", "names", "insurance",
+)  # fmt: skip
 # Queries that look like a web address, and the parts of an address that name nothing.
 _ADDRESS = (
     r"(?i)^\s*(?:https?:|www\b)"
@@ -92,6 +106,9 @@ class Mapper:
             else None
         )
         self._towns = TownRules(taxonomy, self.vocabulary) if self._web is not None else None
+        self._places = (
+            PlaceNames(taxonomy, self.vocabulary, self._web) if self._web is not None else None
+        )
         names = load_gazetteer(taxonomy, self.language)
         if self._towns is not None:
             names = names.with_overrides(self._towns.usual_states)
@@ -106,6 +123,7 @@ class Mapper:
         self._long = WordFeature(self.vocabulary, lambda new: (new.str.len_chars() > 2).to_numpy())
         self._tagged = self.vocabulary.flags(english_lexicon()["word"].str.to_lowercase())
         self._stop = self.vocabulary.flags(self.language.stop_words)
+        self._general = self.vocabulary.flags(_GENERAL_NOUNS)
         self._address = self.vocabulary.flags(_ADDRESS_WORDS)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -151,15 +169,20 @@ class Mapper:
         if towns is not None:  # looked up as one place, so they separate phrases
             in_town = mark_spans(len(classes), towns.begins, towns.ends)
             classes[in_town], content[in_town] = OTHER, False
+        breaks = None if self._places is None else self._places.find_breaks(texts, spans)
         if numbers is None:
             numbers = np.arange(len(queries))
-        return TokenizedQueries(texts, content, classes, numbers, towns)
+        return TokenizedQueries(texts, content, classes, numbers, towns, breaks)
 
     def _map_block(self, block: TokenizedQueries) -> pl.DataFrame:
-        texts, phrases = block.texts, noun_phrases(block.texts, block.kinds)
+        texts, phrases = block.texts, noun_phrases(block.texts, block.kinds, block.breaks)
         matches = self._match_phrases(block, phrases)
         tables = [block.table(phrases, matches)]
         matched = block.matched_words(phrases, matches)
+        if self._web is not None:
+            topics, topic_matches = self._match_topics(block, phrases, matches)
+            tables.append(block.table(topics, topic_matches))
+            matched |= block.matched_words(topics, topic_matches)
         unmatched = block.unmatched(phrases, matches)
         if block.towns is not None:
             tables.append(block.town_table(block.towns))
@@ -183,6 +206,20 @@ class Mapper:
             tables.append(_find_brands(self._web, block, matched))
         return pl.concat(tables).sort("query", "begin", maintain_order=True)
 
+    def _match_topics(
+        self, block: TokenizedQueries, phrases: Phrases, matches: LabelMatches
+    ) -> tuple[Phrases, LabelMatches]:
+        """Match what comes before a noun that says little: "herpes" in "herpes pictures"."""
+        last = block.content_index[phrases.ends]
+        rest = block.lengths(phrases) - matches.lengths
+        is_general = self._general()[block.words[last]] if len(block.words) else last > 0
+        rows = np.flatnonzero(is_general & (matches.lengths == 1) & (rest > 0))
+        ends = block.content_places[last[rows] - 1]
+        topics = Phrases(phrases.begins[rows], ends)
+        topic_matches = self._match_phrases(block, topics)
+        whole = (topic_matches.lengths == rest[rows]) & np.isin(topic_matches.kinds, _TOPIC_KINDS)
+        return topics.select(whole), topic_matches.select(whole)
+
     def _iter_second_tries(
         self, block: TokenizedQueries, unmatched: BoolArray
     ) -> Iterator[Phrases]:
@@ -193,7 +230,7 @@ class Mapper:
         between two steps.
         """
         nouns = np.where(block.kinds == VERB, NOUN, block.kinds)
-        phrases = noun_phrases(block.texts, nouns)
+        phrases = noun_phrases(block.texts, nouns, block.breaks)
         yield block.select(phrases, unmatched)
         for _ in range(_MAX_DROPPED):
             phrases = block.select(phrases.drop_last_word(), unmatched)
@@ -320,6 +357,7 @@ class TokenizedQueries:
     kinds: ByteArray
     numbers: IntArray
     towns: TownMatches | None = None
+    breaks: BoolArray | None = None
 
     @cached_property
     def content_index(self) -> IntArray:
@@ -328,6 +366,11 @@ class TokenizedQueries:
         Words before the first content word have -1.
         """
         return np.asarray(np.cumsum(self.content) - 1)
+
+    @cached_property
+    def content_places(self) -> IntArray:
+        """The index among all words of each of `words`."""
+        return np.flatnonzero(self.content)
 
     @cached_property
     def words(self) -> IntArray:

@@ -48,8 +48,10 @@ def mark_spans(size: int, begins: IntArray, ends: IntArray) -> BoolArray:
     return np.asarray(np.cumsum(edges)[:-1] > 0)
 
 
-def noun_phrases(texts: RaggedArray, kinds: ByteArray) -> Phrases:
+def noun_phrases(texts: RaggedArray, kinds: ByteArray, breaks: BoolArray | None = None) -> Phrases:
     """Find the noun phrases: modifiers, then nouns; a modifier after a noun starts a new one.
+
+    No phrase continues across a word that is marked in `breaks`.
 
     >>> from queryveil.concepts.mapping.tagging import MODIFIER, NOUN, OTHER
     >>> kinds = np.array([MODIFIER, NOUN, NOUN, OTHER, NOUN, MODIFIER], np.uint8)
@@ -60,6 +62,8 @@ def noun_phrases(texts: RaggedArray, kinds: ByteArray) -> Phrases:
     noun = kinds == NOUN
     starts_text = np.zeros(len(kinds) + 1, np.bool_)
     starts_text[texts.start] = True
+    if breaks is not None:
+        starts_text[:-1] |= breaks
     followed = np.zeros(len(kinds), np.bool_)
     followed[:-1] = noun[1:] & ~starts_text[1:-1]
     ends = np.flatnonzero(noun & ~followed)
@@ -157,7 +161,7 @@ def load_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
     # The web's usual senses come first.
     usual: dict[str, str] = dict(line.split("\t") for line in load_word_list("usual meanings"))
     usual |= {word: name for word, name in lexicon.senses if name != "-"}
-    concepts = dict(taxonomy.find_all(sorted(set(usual.values()))))
+    concepts = nearest_concepts(taxonomy, set(usual.values()))
     meanings = {label: concepts[name] for label, name in usual.items()}
     names_alone = [pair for pair in given_names if pair[0] not in meanings]
     return Gazetteer(

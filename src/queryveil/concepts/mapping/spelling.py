@@ -17,8 +17,8 @@ class Speller:
     words fit equally, none is chosen.
 
     >>> speller = Speller(pl.Series(["google", "restaurant", "separation"]))
-    >>> speller.correct(pl.Series(["gogle", "googel", "restarant", "seperation", "gugel"])).to_list()
-    ['google', 'google', 'restaurant', 'separation', None]
+    >>> speller.correct(pl.Series(["gogle", "googel", "seperation", "gugel"])).to_list()
+    ['google', 'google', 'separation', None]
     """
 
     def __init__(self, words: pl.Series) -> None:

@@ -20,10 +20,12 @@ from .tokens import Vocabulary, WordFeature
 _CITY, _TOWN, _MUNICIPALITY = "n#08524735", "n#08665504", "n#08626283"
 _REGIONS = ("n#08654360", "n#08544813")  # states and provinces, countries
 _STATES = ("n#08655464", "n#08821885")  # of the United States and of Canada
-_CODES = (
-    "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm "
-    "ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy dc on qc bc ab uk usa"
-).split()
+CODES = (
+    "al", "ak", "az", "ar", "ca", "co", "ct", "de", "fl", "ga", "hi", "id", "il", "in", "ia",
+    "ks", "ky", "la", "me", "md", "ma", "mi", "mn", "ms", "mo", "mt", "ne", "nv", "nh", "nj",
+    "nm", "ny", "nc", "nd", "oh", "ok", "or", "pa", "ri", "sc", "sd", "tn", "tx", "ut", "vt",
+    "va", "wa", "wv", "wi", "wy", "dc", "on", "qc", "bc", "ab", "uk", "usa",
+)  # fmt: skip
 # These codes are words, so they count only at the end of a query.
 _WORD_CODES = frozenset(
     ["al", "co", "de", "hi", "id", "in", "la", "me", "ma", "mo", "oh", "ok", "on", "or", "pa", "us"]
@@ -55,7 +57,7 @@ class TownRules:
         self._taxonomy = taxonomy
         self._numbers = dict(taxonomy.find_all([_CITY, _TOWN, _MUNICIPALITY, *_REGIONS, *_STATES]))
         words = Vocabulary()
-        regions = pl.Series([*self._labels_below(_REGIONS), *_CODES])
+        regions = pl.Series([*self._labels_below(_REGIONS), *CODES])
         towns = self._list_towns()
         self._regions: Trie = build_trie(words.encode(regions), 1 << 20)
         self._towns: Trie = build_trie(words.encode(towns["text"]), 1 << 20)

@@ -34,12 +34,14 @@ class WebLexicon:
         concepts: The concepts that extend WordNet: kinds of sites first, then names.
         aliases: Other spellings, with the name of the concept that they mean.
         alias_use: Where each alias counts.
+        frequent: Names that are written by hand, since many people search for them.
         senses: Words whose usual sense on the web is not WordNet's first, with that concept.
     """
 
     concepts: AddedConcepts
     aliases: tuple[tuple[str, str], ...]
     alias_use: IntArray
+    frequent: tuple[str, ...]
     senses: tuple[tuple[str, str], ...]
 
 
@@ -60,8 +62,13 @@ def load_web_lexicon() -> WebLexicon:
         [*(above for _, above in kinds), *parents],
         np.concatenate([np.zeros(len(kinds), np.uint8), arrays["use of"]]),
     )
+    frequent = StringArray(arrays["names"]).series().filter(arrays["frequent"] > 0)
     return WebLexicon(
-        concepts, _pairs(arrays["aliases"]), arrays["alias use"], _pairs(arrays["senses"])
+        concepts,
+        _pairs(arrays["aliases"]),
+        arrays["alias use"],
+        tuple(frequent),
+        _pairs(arrays["senses"]),
     )
 
 
@@ -87,9 +94,10 @@ def nearest_concepts(taxonomy: Taxonomy, names: Iterable[str]) -> dict[str, int]
     """
     concepts = load_web_lexicon().concepts
     above = dict(zip(concepts.names, concepts.parents, strict=True))
-    numbers = dict(taxonomy.find_all([*concepts.names, *set(concepts.parents), WEB_SITE]))
+    asked = set(names)
+    numbers = dict(taxonomy.find_all(sorted({*concepts.names, *concepts.parents, *asked})))
     nearest = {}
-    for name in names:
+    for name in asked:
         known = name
         while known not in numbers:
             known = above[known]

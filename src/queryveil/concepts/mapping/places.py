@@ -1,0 +1,121 @@
+"""Names of places inside queries: "albuquerque hotels" is about a town and about hotels.
+
+A place separates phrases and is one of its own. Names that are also words or given names count
+only where their neighbors allow it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
+from ..taxonomy.graph import Taxonomy
+from .label_index import build_trie
+from .language import load_word_list
+from .phrases import mark_spans
+from .tagging import english_lexicon
+from .tokens import Vocabulary, WordFeature
+from .towns import CODES
+from .web_rules import WebRules
+
+# Cities, states, countries, continents and islands.
+_KINDS = ("n#08524735", "n#08654360", "n#08544813", "n#09254614", "n#09316454")
+_NOT_PLACES = frozenset(("us", "turkey", "china", "jersey", "dominican", "orleans"))
+# Codes of states that also mean something else at the end of a query.
+_OTHER_CODES = frozenset(("md", "co", "me", "or", "in", "ok", "hi", "oh", "id", "al", "de", "la",
+                          "ma", "pa", "ms", "mo", "on", "ab", "us"))  # fmt: skip
+
+
+class PlaceNames:
+    """Find names of places that are phrases of their own."""
+
+    def __init__(self, taxonomy: Taxonomy, vocabulary: Vocabulary, rules: WebRules) -> None:
+        words = Vocabulary()
+        texts = pl.Series(_list_places(taxonomy), dtype=pl.String)
+        self._trie = build_trie(words.encode(texts), 1 << 20)
+        self._number = WordFeature(vocabulary, words.known)
+        given, surnames = load_word_list("given names"), load_word_list("surnames")
+        self._given = vocabulary.flags(given)
+        self._surname = vocabulary.flags(surnames)
+        self._alone = vocabulary.flags(load_word_list("given names alone"))
+        self._code = vocabulary.flags({*CODES} - _OTHER_CODES)
+        self._rules = rules
+
+    def find_breaks(self, texts: RaggedArray, labels: tuple[IntArray, IntArray]) -> BoolArray:
+        """Return a mask of the words that begin or follow a place.
+
+        Args:
+            labels: The first and last words of labels; a place inside one is a part of it.
+        """
+        begins, ends = self._find(texts)
+        longer = self._longer_names(texts, labels)
+        inside = _lie_inside(begins, ends, *longer)
+        begins, ends = begins[~inside], ends[~inside]
+        breaks = np.zeros(len(texts.items) + 1, np.bool_)
+        breaks[begins] = breaks[ends + 1] = True
+        return breaks[:-1]
+
+    def _find(self, texts: RaggedArray) -> tuple[IntArray, IntArray]:
+        words = self._number()[texts.items] if len(texts.items) else texts.items
+        index = np.arange(len(words))
+        room = index - texts.start[texts.row_ids] + 1
+        steps = self._trie.walk(words, index, room, words)
+        begins = np.concatenate([index[:0], *(r - n + 1 for n, (r, _) in enumerate(steps, 1))])
+        ends = np.concatenate([index[:0], *(rows for rows, _ in steps)])
+        if not len(words):
+            return begins, ends
+        is_last = np.zeros(len(words) + 1, np.bool_)
+        is_last[texts.start[1:] - 1] = True
+        codes = np.flatnonzero(self._code()[texts.items] & is_last[:-1] & (room > 1))
+        kept = self._can_be_place(texts.items, begins, ends, room, is_last)
+        return np.append(begins[kept], codes), np.append(ends[kept], codes)
+
+    def _can_be_place(
+        self, items: IntArray, begins: IntArray, ends: IntArray, room: IntArray, last: BoolArray
+    ) -> BoolArray:
+        """Return which places are not part of the name of a person."""
+        single = begins == ends
+        before = items[np.maximum(begins - 1, 0)]
+        after = items[np.minimum(ends + 1, len(items) - 1)]
+        follows_name = (room[begins] > 1) & self._alone()[before]
+        precedes_name = single & self._given()[items[begins]] & ~last[ends] & self._surname()[after]
+        return np.asarray(~(single & follows_name) & ~precedes_name)
+
+    def _longer_names(
+        self, texts: RaggedArray, labels: tuple[IntArray, IntArray]
+    ) -> tuple[IntArray, IntArray]:
+        brands = self._rules.find_inside(texts, np.zeros(len(texts.items), np.bool_))
+        begins = np.concatenate([labels[0], brands.ends - brands.lengths + 1])
+        return begins, np.concatenate([labels[1], brands.ends])
+
+
+def _lie_inside(
+    begins: IntArray, ends: IntArray, outer_begins: IntArray, outer_ends: IntArray
+) -> BoolArray:
+    """Return which spans lie in a longer one."""
+    size = int(max(ends.max(initial=-1), outer_ends.max(initial=-1))) + 1
+    # A word pair is crossed if a span contains both of its words.
+    crossed = mark_spans(size + 1, outer_begins, outer_ends - 1)[: size + 1]
+    starts_earlier = np.zeros(len(begins), np.bool_)
+    has_before = begins > 0
+    starts_earlier[has_before] = crossed[begins[has_before] - 1]
+    return np.asarray(starts_earlier | crossed[ends])
+
+
+def _list_places(taxonomy: Taxonomy) -> list[str]:
+    """Return the labels that are places first of all, and no words."""
+    numbers = dict(taxonomy.find_all(list(_KINDS)))
+    mask = np.zeros(len(taxonomy), np.bool_)
+    for concept in numbers.values():
+        mask |= taxonomy.descendant_mask(concept)
+    labeled = np.flatnonzero(taxonomy.label_concepts.sizes > 0)
+    first = taxonomy.label_concepts.items[taxonomy.label_concepts.start[labeled]]
+    texts = taxonomy.labels.series()
+    own = texts.gather(labeled[mask[first]]).to_list()
+    common = english_lexicon().filter(pl.col("word").str.contains("^[a-z]+$"))["word"]
+    people = (*load_word_list("given names"), *load_word_list("surnames"))
+    others = {*texts.gather(labeled[~mask[first]]), *people}
+    cities = (name for name in load_word_list("cities") if name not in others)
+    words = {*common, *_NOT_PLACES}
+    return sorted(name for name in {*own, *cities} if name not in words and len(name) > 3)
