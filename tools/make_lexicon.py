@@ -108,11 +108,12 @@ def read_lines(name: str) -> Iterator[str]:
 
 
 def add_hand(lexicon: Lexicon) -> None:
-    parent = -1
+    parent, titles = -1, False
     aliases, addresses = [], []
     for line in read_lines("brands.txt"):
         if line.startswith("["):
             parent = lexicon.parent(line.strip("[]"))
+            titles = line in TITLES
         elif " = " in line:
             aliases.append(line.split(" = "))
         else:
@@ -120,8 +121,8 @@ def add_hand(lexicon: Lexicon) -> None:
                 if re.search(SUFFIXES, name) and " " not in name:
                     addresses.append((name, parent))
                 else:
-                    use = WHOLE if name.endswith("*") else ANYWHERE
-                    lexicon.add(name.rstrip("*"), parent, use)
+                    is_common = name.endswith("*") or is_title(name, titles)
+                    lexicon.add(name.rstrip("*"), parent, WHOLE if is_common else ANYWHERE)
     for name, parent in addresses:  # "barbie" is the doll, also in "barbie.com"
         if spell(name).replace(" ", "") not in lexicon.joined:
             lexicon.add(name, parent, ADDRESS)
@@ -142,6 +143,14 @@ def join_logins(lexicon: Lexicon) -> None:
             lexicon.alias(text, f"web:{base}", use)
 
 
+def is_title(name: str, titles: bool) -> bool:
+    """Return whether a name is a common word, or a title made of common words."""
+    words = spell(name).split()
+    if len(words) == 1:
+        return words[0] in WORDS
+    return titles and all(word in WORDS for word in words)
+
+
 def read_categories() -> dict[str, dict[str, str]]:
     tables: dict[str, dict[str, str]] = {}
     for line in read_lines("categories.txt"):
@@ -159,12 +168,22 @@ def find_category(table: dict[str, str], category: str) -> str | None:
 
 
 COMMON: set[str] = set()
+WORDS: set[str] = set()  # nouns, verbs and so on, without names
+# Sections with titles: "office space" is a film only as the whole query.
+TITLES = (
+    "[film#1]",
+    "[television program]",
+    "[musical organization]",
+    "[magazine]",
+    "[video game]",
+)
 
 
 def load_common(wordnet: Taxonomy) -> None:
     """Collect the words that mean something else than a brand."""
     lexicon = (line.split()[0] for line in load_word_list("lexicon"))
-    COMMON.update(word for word in lexicon if word.islower())
+    WORDS.update(word for word in lexicon if word.islower())
+    COMMON.update(WORDS)
     for name in ("given names", "surnames", "cities", "towns"):
         COMMON.update(load_word_list(name))
     COMMON.update(label.lower() for label in wordnet.labels.series())

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queryveil.concepts.mapping.label_index import build_trie
 from queryveil.concepts.mapping.phrases import Phrases, noun_phrases, whole_queries
 from queryveil.concepts.mapping.tagging import MODIFIER, NOUN, OTHER, VERB
+from queryveil.concepts.mapping.trie import build_trie
 from queryveil.concepts.taxonomy.arrays import RaggedArray
 
 WORDS = 4

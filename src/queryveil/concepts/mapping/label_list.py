@@ -95,6 +95,7 @@ def list_compound_words(
     common = english_lexicon()["word"].str.to_lowercase().to_list()
     whole = [*names, *load_word_list("cities"), *load_word_list("towns"), *common]
     parts = [word for word in common if len(word) > 3 or word in _SHORT_PARTS]
+    parts += [*load_word_list("cities"), *load_word_list("given names alone")]
     nouns = [*heads, *plain.filter(plain.str.len_bytes() > 7).to_list()]
     return [*heads, *(f"{head}s" for head in heads)], parts, whole, nouns
 

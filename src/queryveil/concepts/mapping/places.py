@@ -11,12 +11,12 @@ import polars as pl
 
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
-from .label_index import build_trie
 from .language import load_word_list
 from .phrases import mark_spans
 from .tagging import english_lexicon
 from .tokens import Vocabulary, WordFeature
 from .towns import CODES
+from .trie import build_trie
 from .web_rules import WebRules
 
 # Cities, states, countries, continents and islands.
@@ -79,6 +79,7 @@ class PlaceNames:
         before = items[np.maximum(begins - 1, 0)]
         after = items[np.minimum(ends + 1, len(items) - 1)]
         follows_name = (room[begins] > 1) & self._alone()[before]
+        follows_name |= (room[begins] == 2) & last[ends] & self._given()[before]
         precedes_name = single & self._given()[items[begins]] & ~last[ends] & self._surname()[after]
         return np.asarray(~(single & follows_name) & ~precedes_name)
 
@@ -118,4 +119,5 @@ def _list_places(taxonomy: Taxonomy) -> list[str]:
     others = {*texts.gather(labeled[~mask[first]]), *people}
     cities = (name for name in load_word_list("cities") if name not in others)
     words = {*common, *_NOT_PLACES}
-    return sorted(name for name in {*own, *cities} if name not in words and len(name) > 3)
+    names = {name for name in {*own, *cities} if name not in words and len(name) > 3}
+    return sorted(names)

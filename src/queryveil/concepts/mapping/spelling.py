@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-_MIN_LETTERS, _MIN_REPLACED, _MAX_LETTERS = 5, 6, 24
+_MIN_LETTERS, _MIN_REPLACED, _MAX_LETTERS = 5, 7, 24
 # How a word can differ from the right one; the first is the most frequent slip.
 _ADDED, _MISSING, _EXCHANGED, _REPLACED = range(4)
 

@@ -13,9 +13,9 @@ import polars as pl
 
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
-from .label_index import Trie, build_trie
 from .language import load_word_list
 from .tokens import Vocabulary, WordFeature
+from .trie import Trie, build_trie
 
 _CITY, _TOWN, _MUNICIPALITY = "n#08524735", "n#08665504", "n#08626283"
 _REGIONS = ("n#08654360", "n#08544813")  # states and provinces, countries
@@ -145,5 +145,10 @@ class TownRules:
                     concept=pl.lit(self._numbers[kind], pl.Int64)
                 )
             )
-        table = pl.concat(lists).unique("text", keep="first", maintain_order=True)
+        table = pl.concat(lists)
+        short = table.filter(pl.col("text").str.contains(r"^(?:fort|saint|mount) ")).with_columns(
+            pl.col("text").str.replace("^fort ", "ft ").str.replace("^saint ", "st ")
+            .str.replace("^mount ", "mt ")
+        )  # fmt: skip
+        table = pl.concat([table, short]).unique("text", keep="first", maintain_order=True)
         return table.filter(pl.col("text").str.len_chars() > 3)

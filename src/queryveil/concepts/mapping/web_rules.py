@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ...lexicons.people import is_full_name
+from ...lexicons.people import is_full_name, is_known_person
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .addresses import address_keys
-from .label_index import MATCH_KINDS, Trie, build_trie
+from .label_index import MATCH_KINDS
 from .tokens import Vocabulary, WordFeature, tokenize
+from .trie import Trie, build_trie
 from .web_lexicon import ADDRESS, ANYWHERE, WEB_SITE, WebLexicon, load_web_lexicon, nearest_concepts
 
 # What an address of an unknown site is, by its suffix.
@@ -76,6 +77,13 @@ class WebRules:
         is_person = self._is_person(queries, concepts < 0)
         concepts[is_person], kinds[is_person] = self._person, PERSON
         return ResolvedQueries(concepts, kinds)
+
+    def resolve_people(self, queries: pl.Series) -> ResolvedQueries:
+        """Return the queries that are the name of a publicly known person."""
+        mask = is_known_person(queries).to_numpy()
+        return ResolvedQueries(
+            np.where(mask, self._person, -1).astype(np.int64), np.where(mask, PERSON, -1)
+        )
 
     def _is_person(self, queries: pl.Series, candidates: BoolArray) -> BoolArray:
         """Return which of the candidates are full names of people, and no labels."""
