@@ -130,7 +130,9 @@ def add_hand(lexicon: Lexicon) -> None:
         target = lexicon.joined.get(spell(name).replace(" ", ""))
         if target is None:
             raise SystemExit(f"{alias} is an alias of {name}, which is not listed")
-        lexicon.alias(alias.rstrip("*"), f"web:{target}", WHOLE if "*" in alias else ANYWHERE)
+        is_address = re.search(SUFFIXES, alias) is not None
+        use = ADDRESS if is_address else WHOLE if "*" in alias else ANYWHERE
+        lexicon.alias(alias.rstrip("*"), f"web:{target}", use)
 
 
 def join_logins(lexicon: Lexicon) -> None:

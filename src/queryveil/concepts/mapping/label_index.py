@@ -67,6 +67,10 @@ class LabelIndex:
         features = (forms.surface, forms.singular, forms.stem, forms.head)
         return np.asarray(np.any([feature() >= 0 for feature in features], axis=0))
 
+    def has_form(self) -> BoolArray:
+        """Return for every word of the vocabulary whether it, or its singular, is in a label."""
+        return np.asarray((self._forms.surface() >= 0) | (self._forms.singular() >= 0))
+
     def is_label(self) -> BoolArray:
         """Return for every word of the vocabulary whether it is a label, also if misspelled."""
         numbers = self._forms.corrected()

@@ -23,6 +23,8 @@ _SHORT_PARTS = frozenset(
         "sex", "ski", "sky", "sun", "tax", "the", "top", "toy", "web",
     )
 )  # fmt: skip
+_LOCATION = "n#00027167"
+_USUAL_CODES = ("tv", "pc", "cd", "dj", "iq", "ct", "pe", "vp", "ad", "un", "eu", "uk", "md", "hd")
 _JOINED = r"\s*(?:,|&|/|\band\b|\bor\b)\s*"
 
 
@@ -49,10 +51,26 @@ def list_own_labels(taxonomy: Taxonomy, language: Language) -> pl.DataFrame:
         own = own.filter(~(is_name & first.is_in(sorted(language.stop_words))))
     if has_web_rules(taxonomy, language):
         own = own.filter(~pl.col("text").is_in(list_empty_words()))
+        own = own.filter(~_is_code(taxonomy, own["text"], own["concept"]))
     if "lexicographer" in taxonomy.tags and language.name == "english":
         listed = taxonomy.tags["lexicographer"][own["concept"].to_numpy()] != -1
         own = own.filter(~(pl.col("text").is_in(load_word_list("plain plurals")) & listed))
     return own
+
+
+def _is_code(taxonomy: Taxonomy, texts: pl.Series, concepts: pl.Series) -> pl.Series:
+    """Return which labels are numbers, or short codes that rarely mean the thing in a query.
+
+    WordNet abbreviates units and elements: "gi" is a gilbert, "te" tellurium. Codes of places
+    and a few others are usual.
+    """
+    place = dict(taxonomy.find_all([_LOCATION])).get(_LOCATION)
+    if place is None:
+        return pl.Series([False] * len(texts), dtype=pl.Boolean)
+    is_place = pl.Series(taxonomy.descendant_mask(place)[concepts.to_numpy()])
+    titles = taxonomy.labels.series().gather(taxonomy.titles[concepts.to_numpy()])
+    short = (texts.str.len_chars() < 3) & (texts != titles) & ~texts.is_in(_USUAL_CODES)
+    return texts.str.contains(r"^[0-9]+$") | (short & ~is_place)
 
 
 def list_empty_words() -> list[str]:
@@ -90,13 +108,16 @@ def list_compound_words(
     single = labels.items[labels.start[:-1][(labels.sizes == 1) & ~entries["proper"].to_numpy()]]
     tagged = english_lexicon().filter(pl.col("tag").is_in(["NN", "NNS"]))["word"]
     plain = words.words.gather(np.unique(single))
-    names = [*load_word_list("given names alone"), *load_word_list("surnames")]
+    people = [*load_word_list("given names alone"), *load_word_list("surnames")]
     heads = plain.filter(plain.is_in(tagged.implode())).to_list()
     common = english_lexicon()["word"].str.to_lowercase().to_list()
-    whole = [*names, *load_word_list("cities"), *load_word_list("towns"), *common]
+    whole = [*people, *load_word_list("cities"), *load_word_list("towns"), *common]
     parts = [word for word in common if len(word) > 3 or word in _SHORT_PARTS]
     parts += [*load_word_list("cities"), *load_word_list("given names alone")]
-    nouns = [*heads, *plain.filter(plain.str.len_bytes() > 7).to_list()]
+    proper = words.words.gather(np.unique(labels.items[labels.start[:-1][labels.sizes == 1]]))
+    listed = english_lexicon()["word"].str.to_lowercase()
+    names = proper.filter((proper.str.len_bytes() > 6) & proper.is_in(listed.implode()))
+    nouns = [*heads, *plain.filter(plain.str.len_bytes() > 7).to_list(), *names]
     return [*heads, *(f"{head}s" for head in heads)], parts, whole, nouns
 
 
@@ -110,9 +131,16 @@ def list_extra_labels(labels: Sequence[tuple[str, int]], rank: int) -> pl.DataFr
     )
 
 
-def split_joined_labels(whole: pl.DataFrame) -> pl.DataFrame:
-    """Return the parts of joined labels: "Swimming and Diving" is also "Diving"."""
+def split_joined_labels(whole: pl.DataFrame, taxonomy: Taxonomy) -> pl.DataFrame:
+    """Return the parts of joined labels: "Swimming and Diving" is also "Diving".
+
+    Those of WordNet are no lists of things: "boys-and-girls" is an herb.
+    """
+    if "lexicographer" in taxonomy.tags:
+        is_listed = taxonomy.tags["lexicographer"][whole["concept"].to_numpy()] == -1
+        whole = whole.filter(pl.Series(is_listed))
     joined = whole.filter(pl.col("text").str.to_lowercase().str.contains(_JOINED))
     text = pl.col("text").str.to_lowercase().str.replace_all(_JOINED, "\n").str.split("\n")
     parts = joined.with_columns(text, part=pl.lit(True)).explode("text")
+    parts = parts.with_columns(pl.col("text").str.strip_chars(" -"))
     return parts.filter(pl.col("text").str.len_chars() > 1)

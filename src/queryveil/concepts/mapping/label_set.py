@@ -13,6 +13,7 @@ from ..taxonomy.graph import Taxonomy
 from .label_list import (
     LAST,
     list_compound_words,
+    list_empty_words,
     list_extra_labels,
     list_frequent_names,
     list_overrides,
@@ -27,6 +28,12 @@ from .trie import build_trie
 from .web_lexicon import has_web_rules
 
 _NOT_LETTER = r"[^\pL\pN]+"
+# Nouns of four letters that often end names of sites.
+_SHORT_TAILS = (
+    "auto", "bank", "bike", "boat", "book", "card", "chat", "club", "food", "game", "girl", "golf",
+    "hair", "home", "jobs", "kids", "mail", "maps", "news", "park", "pics", "shop", "shoe", "team",
+    "tire", "tool", "tour", "town", "toys",
+)  # fmt: skip
 # The steps in which labels are looked up, better ones first.
 STEPS = ("label", "plural", "stem", "misspelled", "glued", "glued")
 
@@ -57,7 +64,10 @@ class LabelSet:
         ]
         whole = pl.concat(tables).with_columns(part=pl.lit(False))
         # Custom terms (rank 0) are not split: their parts must not precede whole labels.
-        entries = pl.concat([whole, split_joined_labels(whole.filter(pl.col("rank") > 0))])
+        parts = split_joined_labels(whole.filter(pl.col("rank") > 0), taxonomy)
+        if has_web_rules(taxonomy, language):
+            parts = parts.filter(~pl.col("text").is_in(list_empty_words()))
+        entries = pl.concat([whole, parts])
         self.words, self.stems = Vocabulary(), Vocabulary()
         spelled = self.words.encode(entries["text"])
         stripped = _strip_stop_words(self.words, spelled, language)
@@ -113,9 +123,9 @@ class LabelSet:
 
     @cached_property
     def long_nouns(self) -> pl.DataFrame:
-        """Common nouns of at least six letters and their plurals: `word` and `entry`, a number."""
+        """Common nouns of at least five letters and their plurals: `word` and `entry`, a number."""
         nouns = pl.Series(self._heads, dtype=pl.String)
-        nouns = nouns.filter(nouns.str.len_bytes() > 5)
+        nouns = nouns.filter((nouns.str.len_bytes() > 4) | nouns.is_in(_SHORT_TAILS))
         forms = pl.concat([nouns, nouns + "s"])
         numbers = self.words.known(pl.concat([nouns, nouns]))
         table = pl.DataFrame({"word": forms, "entry": numbers.astype(np.int64)})

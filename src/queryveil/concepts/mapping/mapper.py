@@ -14,7 +14,7 @@ import polars as pl
 
 from ...core.progress import NoProgress, Progress
 from ...errors import UsageError, did_you_mean
-from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
+from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .label_index import MATCH_KINDS, LabelIndex, LabelMatches
 from .label_set import LabelSet
@@ -31,6 +31,7 @@ from .phrases import (
 from .places import PlaceNames
 from .result import PHRASE_SCHEMA, ConceptMapping
 from .tagging import (
+    MODIFIER,
     NOUN,
     OTHER,
     VERB,
@@ -50,7 +51,8 @@ TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
 _MAX_DROPPED = 16  # words dropped from the right; the start of a longer query names nothing
 _RELIABLE_KINDS = [
-    MATCH_KINDS.index(kind) for kind in ("label", "plural", "glued", "part", "part plural", "name")
+    MATCH_KINDS.index(kind)
+    for kind in ("label", "plural", "misspelled", "glued", "part", "part plural", "name")
 ]
 _TOPIC_KINDS = [MATCH_KINDS.index(kind) for kind in ("label", "plural", "name")]
 # Nouns that say in which form something is wanted; the words before them name the topic.
@@ -171,6 +173,7 @@ class Mapper:
         if self._web is not None:
             # The tagger guesses the tag of a word that it does not know; a label is a noun.
             classes[self._index.is_label()[texts.items] & ~self._tagged()[texts.items]] = NOUN
+            classes[self._final_nouns(texts, classes)] = NOUN
         classes[~content] = OTHER
         spans = self._index.spans(texts)
         classes[mark_spans(len(classes), *spans)] = NOUN
@@ -182,6 +185,14 @@ class Mapper:
         if numbers is None:
             numbers = np.arange(len(queries))
         return TokenizedQueries(texts, content, classes, numbers, towns, breaks)
+
+    def _final_nouns(self, texts: RaggedArray, classes: ByteArray) -> BoolArray:
+        """Return a mask of labels that end a query and are tagged as verbs: "insect bites"."""
+        mask = np.zeros(len(classes), np.bool_)
+        last = texts.start[1:][texts.sizes > 1] - 1
+        follows = np.isin(classes[last - 1], (NOUN, MODIFIER))
+        mask[last] = (classes[last] == VERB) & follows & self._index.has_form()[texts.items[last]]
+        return mask
 
     def _map_block(self, block: TokenizedQueries) -> pl.DataFrame:
         texts, phrases = block.texts, noun_phrases(block.texts, block.kinds, block.breaks)

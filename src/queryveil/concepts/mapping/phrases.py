@@ -13,6 +13,7 @@ from ..taxonomy.graph import Taxonomy
 from .language import Language, load_word_list
 from .tagging import MODIFIER, NOUN, OTHER, VERB, english_lexicon
 from .tokens import Vocabulary
+from .towns import abbreviate
 from .web_lexicon import ANYWHERE, WebLexicon, load_web_lexicon, nearest_concepts
 
 
@@ -154,19 +155,27 @@ def load_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
     places = [
         (name, numbers[kind])
         for kind, names in ((_CITY, "cities"), (_TOWN, "towns"))
-        for name in load_word_list(names)
+        for name in _with_abbreviations(load_word_list(names))
     ]
     given_names = [(name, person) for name in load_word_list("given names alone")]
     lexicon = load_web_lexicon()
     # The web's usual senses come first.
     usual: dict[str, str] = dict(line.split("\t") for line in load_word_list("usual meanings"))
-    usual |= {word: name for word, name in lexicon.senses if name != "-"}
+    usual |= dict(lexicon.senses)
+    usual = {word: name for word, name in usual.items() if name != "-"}
     concepts = nearest_concepts(taxonomy, set(usual.values()))
     meanings = {label: concepts[name] for label, name in usual.items()}
-    names_alone = [pair for pair in given_names if pair[0] not in meanings]
+    empty = {word for word, name in lexicon.senses if name == "-"}
+    names_alone = [pair for pair in given_names if pair[0] not in {*meanings, *empty}]
     return Gazetteer(
         (*meanings.items(), *names_alone), (*places, *_list_sites(taxonomy, lexicon)), person
     )
+
+
+def _with_abbreviations(names: Sequence[str]) -> list[str]:
+    long = pl.Series(names, dtype=pl.String)
+    short = abbreviate(long)
+    return [*names, *short.filter(short != long)]
 
 
 def _list_sites(taxonomy: Taxonomy, lexicon: WebLexicon) -> list[tuple[str, int]]:

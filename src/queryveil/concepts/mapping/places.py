@@ -1,7 +1,7 @@
 """Names of places inside queries: "albuquerque hotels" is about a town and about hotels.
 
-A place separates phrases and is one of its own. Names that are also words or given names count
-only where their neighbors allow it.
+A place, or a brand of several words, separates phrases and is one of its own. Names that are also
+words or given names count only where their neighbors allow it.
 """
 
 from __future__ import annotations
@@ -37,19 +37,24 @@ class PlaceNames:
         self._number = WordFeature(vocabulary, words.known)
         given, surnames = load_word_list("given names"), load_word_list("surnames")
         self._given = vocabulary.flags(given)
-        self._surname = vocabulary.flags(surnames)
+        common = english_lexicon().filter(pl.col("word").str.contains("^[a-z]+$"))["word"]
+        self._surname = vocabulary.flags({*surnames} - {*common})
         self._alone = vocabulary.flags(load_word_list("given names alone"))
         self._code = vocabulary.flags({*CODES} - _OTHER_CODES)
         self._rules = rules
 
     def find_breaks(self, texts: RaggedArray, labels: tuple[IntArray, IntArray]) -> BoolArray:
-        """Return a mask of the words that begin or follow a place.
+        """Return a mask of the words that begin or follow a place or a brand of several words.
 
         Args:
             labels: The first and last words of labels; a place inside one is a part of it.
         """
-        begins, ends = self._find(texts)
-        longer = self._longer_names(texts, labels)
+        brands = self._rules.find_inside(texts, np.zeros(len(texts.items), np.bool_))
+        several = brands.lengths > 1
+        names = brands.ends[several] - brands.lengths[several] + 1, brands.ends[several]
+        places = self._find(texts)
+        begins, ends = (np.concatenate(both) for both in zip(places, names, strict=True))
+        longer = (np.concatenate(both) for both in zip(labels, names, strict=True))
         inside = _lie_inside(begins, ends, *longer)
         begins, ends = begins[~inside], ends[~inside]
         breaks = np.zeros(len(texts.items) + 1, np.bool_)
@@ -83,13 +88,6 @@ class PlaceNames:
         precedes_name = single & self._given()[items[begins]] & ~last[ends] & self._surname()[after]
         return np.asarray(~(single & follows_name) & ~precedes_name)
 
-    def _longer_names(
-        self, texts: RaggedArray, labels: tuple[IntArray, IntArray]
-    ) -> tuple[IntArray, IntArray]:
-        brands = self._rules.find_inside(texts, np.zeros(len(texts.items), np.bool_))
-        begins = np.concatenate([labels[0], brands.ends - brands.lengths + 1])
-        return begins, np.concatenate([labels[1], brands.ends])
-
 
 def _lie_inside(
     begins: IntArray, ends: IntArray, outer_begins: IntArray, outer_ends: IntArray
@@ -117,7 +115,8 @@ def _list_places(taxonomy: Taxonomy) -> list[str]:
     common = english_lexicon().filter(pl.col("word").str.contains("^[a-z]+$"))["word"]
     people = (*load_word_list("given names"), *load_word_list("surnames"))
     others = {*texts.gather(labeled[~mask[first]]), *people}
-    cities = (name for name in load_word_list("cities") if name not in others)
+    listed = (*load_word_list("cities"), *load_word_list("towns"))
+    cities = (name for name in listed if name not in others)
     words = {*common, *_NOT_PLACES}
     names = {name for name in {*own, *cities} if name not in words and len(name) > 3}
     return sorted(names)

@@ -14,6 +14,7 @@ import polars as pl
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .language import load_word_list
+from .tagging import english_lexicon
 from .tokens import Vocabulary, WordFeature
 from .trie import Trie, build_trie
 
@@ -24,12 +25,24 @@ CODES = (
     "al", "ak", "az", "ar", "ca", "co", "ct", "de", "fl", "ga", "hi", "id", "il", "in", "ia",
     "ks", "ky", "la", "me", "md", "ma", "mi", "mn", "ms", "mo", "mt", "ne", "nv", "nh", "nj",
     "nm", "ny", "nc", "nd", "oh", "ok", "or", "pa", "ri", "sc", "sd", "tn", "tx", "ut", "vt",
-    "va", "wa", "wv", "wi", "wy", "dc", "on", "qc", "bc", "ab", "uk", "usa",
+    "va", "wa", "wv", "wi", "wy", "dc", "fla", "calif", "mich", "tenn", "okla", "colo", "ariz",
+    "minn", "wisc", "conn", "ala", "on", "qc", "bc", "ab", "uk", "usa",
 )  # fmt: skip
 # These codes are words, so they count only at the end of a query.
 _WORD_CODES = frozenset(
     ["al", "co", "de", "hi", "id", "in", "la", "me", "ma", "mo", "oh", "ok", "on", "or", "pa", "us"]
 )
+
+
+def abbreviate(names: pl.Series) -> pl.Series:
+    """Return names of towns as many people write them.
+
+    >>> abbreviate(pl.Series(["fort worth", "saint paul", "boston"])).to_list()
+    ['ft worth', 'st paul', 'boston']
+    """
+    for word, code in (("fort", "ft"), ("saint", "st"), ("mount", "mt")):
+        names = names.str.replace(f"^{word} ", f"{code} ")
+    return names
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +70,9 @@ class TownRules:
         self._taxonomy = taxonomy
         self._numbers = dict(taxonomy.find_all([_CITY, _TOWN, _MUNICIPALITY, *_REGIONS, *_STATES]))
         words = Vocabulary()
-        regions = pl.Series([*self._labels_below(_REGIONS), *CODES])
+        names = pl.Series(self._labels_below(_REGIONS), dtype=pl.String)
+        common = names.is_in(english_lexicon()["word"].implode())  # "state", "country"
+        regions = pl.concat([names.filter(~common), pl.Series(CODES)])
         towns = self._list_towns()
         self._regions: Trie = build_trie(words.encode(regions), 1 << 20)
         self._towns: Trie = build_trie(words.encode(towns["text"]), 1 << 20)
@@ -146,9 +161,6 @@ class TownRules:
                 )
             )
         table = pl.concat(lists)
-        short = table.filter(pl.col("text").str.contains(r"^(?:fort|saint|mount) ")).with_columns(
-            pl.col("text").str.replace("^fort ", "ft ").str.replace("^saint ", "st ")
-            .str.replace("^mount ", "mt ")
-        )  # fmt: skip
+        short = table.with_columns(text=pl.Series(abbreviate(table["text"])))
         table = pl.concat([table, short]).unique("text", keep="first", maintain_order=True)
         return table.filter(pl.col("text").str.len_chars() > 3)
