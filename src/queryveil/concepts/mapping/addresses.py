@@ -29,8 +29,9 @@ _KINDS = {
 _NOT_KEY = r"[^\pL\pM\pN]+"
 # Words beside the name of a site or a brand that do not change what is meant.
 _EXTRA = (
-    r"\s+(?:log\s?in|sign\s?in|log\s?on|sign\s?up|web\s?site|home\s?page|site|app|"
-    r"official\s?(?:web\s?)?site|my account|customer service|phone number|near me|"
+    r"\s+(?:log\s?in(?:\s?page)?|sign\s?(?:in|on|up)|log\s?on|web\s?site|home\s?page|site|app|web|"
+    r"official\s?(?:web\s?)?site|my account|account|customer service|phone number|near me|"
+    r"hours|tv|download|free|premium|plus|tracking|returns|gas|console|web player|player|"
     r"online|inc|corp|corporation|co|company|usa|stores?|shop|international)$"
 )
 

@@ -12,7 +12,6 @@ import polars as pl
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .language import load_word_list
-from .phrases import mark_spans
 from .tagging import english_lexicon
 from .tokens import Vocabulary, WordFeature
 from .towns import CODES
@@ -92,14 +91,14 @@ class PlaceNames:
 def _lie_inside(
     begins: IntArray, ends: IntArray, outer_begins: IntArray, outer_ends: IntArray
 ) -> BoolArray:
-    """Return which spans lie in a longer one."""
-    size = int(max(ends.max(initial=-1), outer_ends.max(initial=-1))) + 1
-    # A word pair is crossed if a span contains both of its words.
-    crossed = mark_spans(size + 1, outer_begins, outer_ends - 1)[: size + 1]
-    starts_earlier = np.zeros(len(begins), np.bool_)
-    has_before = begins > 0
-    starts_earlier[has_before] = crossed[begins[has_before] - 1]
-    return np.asarray(starts_earlier | crossed[ends])
+    """Return which spans lie in another, longer one."""
+    size = int(max(ends.max(initial=-1), outer_ends.max(initial=-1))) + 2
+    own, outer = begins * size + ends, outer_begins * size + outer_ends
+    others = ~np.isin(outer, own)
+    order = np.argsort(outer_begins[others], kind="stable")
+    starts = outer_begins[others][order]
+    reach = np.maximum.accumulate(np.append(-1, outer_ends[others][order]))
+    return np.asarray(reach[np.searchsorted(starts, begins, side="right")] >= ends)
 
 
 def _list_places(taxonomy: Taxonomy) -> list[str]:
