@@ -343,7 +343,7 @@ class MapperArguments:
 
 
 def _mapper_parameters() -> list[inspect.Parameter]:
-    text = "wordnet, a .qvt file or a path list; several with commas; none: no concepts."
+    text = "wordnet, shop, a .qvt file or a path list; several with commas; none: no concepts."
     return [
         _option("taxonomy", str, text, _MEANING, "wordnet"),
         _option("language", str | None, "Language of the queries: en, de, fr, ...", _MEANING),

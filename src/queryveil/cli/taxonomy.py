@@ -36,6 +36,7 @@ _MATCH_KINDS = {
     "stem": "the stem of a label",
     "glued": "words typed without a space, the last is a label",
     "name": "a given name and a surname",
+    "words": "a query with the main noun of a label",
 }
 
 
@@ -158,7 +159,7 @@ app = Application(
 )
 
 Name = Annotated[
-    str, typer.Argument(metavar="TAXONOMY", help="wordnet, a file, or several with commas.")
+    str, typer.Argument(metavar="TAXONOMY", help="wordnet, shop, a file, or several with commas.")
 ]
 
 
@@ -218,7 +219,7 @@ def show(
 def search(
     screen: Terminal,
     words: Annotated[list[str], typer.Argument(help="Words to look for.")],
-    taxonomy: Annotated[str, typer.Option(help="wordnet, or a file.")] = "wordnet",
+    taxonomy: Annotated[str, typer.Option(help="wordnet, shop, or a file.")] = "wordnet",
     number: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many to show.")] = 10,
 ) -> None:
     """Search concepts by words, best match first."""

@@ -99,7 +99,7 @@ class Measure(Parametrized, ABC):
 class ConceptMeasure(Measure, ABC):
     """The base of the measures that compare concepts of queries."""
 
-    taxonomy: str = parameter("wordnet", "taxonomy: wordnet, a .qvt file or a path list")
+    taxonomy: str = parameter("wordnet", "taxonomy: wordnet, shop, a .qvt file or a path list")
     language: str = parameter(SAME, LANGUAGE_HELP)
     terms: str = parameter("", TERMS_HELP)
 

@@ -190,7 +190,8 @@ def make_mapper(
 
     Args:
         taxonomy: A taxonomy, its file or its name; a mapper is returned as it is.
-        language: The language of the queries, as "de"; else that of the taxonomy.
+        language: The language of the queries, as "de"; else that of the taxonomy. It selects the
+            labels of `shop`.
         tagger: What finds the nouns of a query; else the built-in tagger.
         terms: File of custom terms, one term, tab and concept per line.
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from queryveil.concepts.loaders.paths import taxonomy_from_paths
-from queryveil.concepts.loaders.registry import TAXONOMY_LOADERS
+from queryveil.concepts.loaders.registry import BUILT_IN, TAXONOMY_LOADERS
 from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from queryveil.errors import ColumnError, FormatError, InputError, OutputError, UsageError
@@ -184,22 +184,20 @@ def test_import_of_a_file_that_is_not_there(kind: str) -> None:
 
 
 def test_list(odp: str, folder: Path) -> None:
-    wordnet, nouns, own = list_taxonomies().taxonomies
+    wordnet, nouns, *shops, own = list_taxonomies().taxonomies
+    assert [one.concepts for one in shops] == [14_607] * 9
     assert wordnet.name == "wordnet"
     assert (nouns.name, nouns.concepts) == ("wordnet-nouns", 82_115)
     assert (own.name, own.description, own.concepts) == ("odp.qvt", "a file", 8)
-    assert [one.name for one in list_taxonomies(folder).taxonomies] == [
-        "wordnet",
-        "wordnet-nouns",
-        str(folder / "odp.qvt"),
-    ]
+    names = [one.name for one in list_taxonomies(folder).taxonomies]
+    assert names == [*BUILT_IN, str(folder / "odp.qvt")]
 
 
 def test_list_a_folder_with_a_comma_in_its_name(odp: str) -> None:
     Path("a,b").mkdir()
     Path(odp).rename("a,b/odp.qvt")
     listed = [one.name for one in list_taxonomies("a,b").taxonomies]
-    assert listed == ["wordnet", "wordnet-nouns", "a,b/odp.qvt"]
+    assert listed == [*BUILT_IN, "a,b/odp.qvt"]
 
 
 def test_list_a_folder_that_is_not_there() -> None:

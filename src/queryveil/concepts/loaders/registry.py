@@ -18,6 +18,7 @@ from ..taxonomy.merging import merge_taxonomies
 from ..taxonomy.storage import check_plain_file
 from .base import TaxonomyLoader
 from .paths import PATHS
+from .shop import LANGUAGES, SHOP, SHOP_NAMES, open_shop
 
 
 def _fault_of(name: str, item: Any) -> str | None:
@@ -34,13 +35,17 @@ TAXONOMY_LOADERS: Registry[TaxonomyLoader] = Registry(
 BUILT_IN = {
     "wordnet": "nouns of WordNet 3.0, with names of brands and web sites below them",
     "wordnet-nouns": "nouns of WordNet 3.0 alone, as in the papers",
+    **{
+        name: f"Shopify's product taxonomy, labels in {LANGUAGES[code].capitalize()}"
+        for name, code in SHOP_NAMES.items()
+    },
 }
 _DATA = Path(__file__).parents[1] / "data"
 
 
 @guided
 def open_taxonomy(text: str | Path | Taxonomy) -> Taxonomy:
-    """Open one or several taxonomies: `wordnet`, a `.qvt` file, a path list, or `wordnet,odp.qvt`.
+    """Open one or several taxonomies: `wordnet`, `shop`, a `.qvt` file, or `wordnet,odp.qvt`.
 
     Of several, separated by commas, the first that has a label determines its meaning.
 
@@ -81,6 +86,8 @@ def public_names(text: str) -> list[str]:
 
 @cache
 def _open_built_in(name: str) -> Taxonomy:
+    if name in SHOP_NAMES:
+        return open_shop(SHOP_NAMES[name])
     if name == "wordnet":
         return extend_wordnet(_open_built_in("wordnet-nouns"))
     return Taxonomy.open(_DATA / "wordnet.qvt")
@@ -92,6 +99,8 @@ def _open_file(path: Path) -> Taxonomy:
         with path.open("rb") as file:
             start = file.read(4)
     except OSError as error:
+        if not path.exists() and path.name.startswith((f"{SHOP}:", f"{SHOP}-")):
+            raise _no_language_error(path.name) from error
         known = ", ".join(BUILT_IN)
         raise InputError(
             f"cannot be read ({error.strerror})",
@@ -101,6 +110,13 @@ def _open_file(path: Path) -> Taxonomy:
     if start == b"QVT1" or path.suffix == ".qvt":  # its first bytes may be damaged
         return Taxonomy.open(path)
     return _loader_of(path).run([path], RepairLog(path), NoProgress()).taxonomy
+
+
+def _no_language_error(name: str) -> UsageError:
+    """Return the error for a language that the product taxonomy does not have."""
+    return UsageError(
+        f'there is no taxonomy "{name}"', hint=f"the languages of {SHOP}: {', '.join(SHOP_NAMES)}"
+    )
 
 
 def _loader_of(path: Path) -> TaxonomyLoader:

@@ -17,7 +17,7 @@ from .word_forms import WordForms
 # ("Diving" in "Swimming and Diving").
 MATCH_KINDS = (
     "label", "plural", "stem", "glued", "part", "part plural", "part stem", "part glued", "name",
-    "brand", "address", "town", "misspelled",
+    "brand", "address", "town", "misspelled", "words",
 )  # fmt: skip
 _PART_STEPS = ("part", "part plural", "part stem", "misspelled", "part glued", "part glued")
 _STEP_KINDS = np.array([MATCH_KINDS.index(kind) for kind in (*STEPS, *_PART_STEPS)])

@@ -29,6 +29,7 @@ from .phrases import (
     whole_queries,
 )
 from .places import PlaceNames
+from .product_rules import find_product_rules
 from .result import PHRASE_SCHEMA, ConceptMapping
 from .tagging import (
     MODIFIER,
@@ -111,6 +112,7 @@ class Mapper:
         self._places = (
             PlaceNames(taxonomy, self.vocabulary, self._web) if self._web is not None else None
         )
+        self._products = find_product_rules(taxonomy, self.language, custom_terms)
         names = load_gazetteer(taxonomy, self.language)
         if self._towns is not None:
             names = names.with_overrides(self._towns.usual_states)
@@ -149,6 +151,8 @@ class Mapper:
     def _map_queries(self, queries: pl.Series, first: int) -> list[pl.DataFrame]:
         """Map queries as a whole where a rule of the web applies, and the others by phrases."""
         numbers = first + np.arange(len(queries))
+        if self._products is not None:
+            return [self._products.map(queries, numbers)]
         if self._web is None:
             return [self._map_block(self.tokenize(queries, numbers))]
         resolved = self._web.resolve(queries)

@@ -9,6 +9,7 @@ from pathlib import Path
 from ...core.records import Scalar
 from ...errors import ParameterError, UsageError
 from ..loaders.registry import BUILT_IN, open_taxonomy, public_names, read_custom_terms
+from ..loaders.shop import name_in_language
 from ..taxonomy.graph import Taxonomy
 from .language import get_language
 from .mapper import Mapper
@@ -50,6 +51,7 @@ class MappingOptions:
         for code in self.languages():
             try:
                 get_language(code)
+                name_in_language(self.taxonomy, code)
             except UsageError as error:
                 raise ParameterError(error.what, parameter="language", hint=error.hint) from error
 
@@ -72,8 +74,9 @@ class MappingOptions:
         }
 
     def open_taxonomy(self) -> Taxonomy:
-        """Return the taxonomy."""
-        return open_taxonomy(self.taxonomy)
+        """Return the taxonomy, with labels in the language if it has several."""
+        language = None if self.language == SAME else self.language
+        return open_taxonomy(name_in_language(self.taxonomy, language))
 
     def mapper(self, taxonomy: Taxonomy | None = None, tagger: str | None = None) -> Mapper:
         """Return a mapper; `taxonomy` is the opened taxonomy, if the caller has it already."""

@@ -49,7 +49,7 @@ class Microaggregation(Method):
     )
     time_precision: str = parameter("day", "time precision", choices=("none", "month", "day"))
     include_clicks: bool = parameter(True, "release clicks for the released queries")
-    taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, or a file")
+    taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, shop, or a file")
     language: str = parameter(SAME, LANGUAGE_HELP)
     terms: str = parameter("", TERMS_HELP)
 

@@ -182,7 +182,9 @@ class ReplacementMethod(Method):
         unit="phrases",
     )
     # Without the names of brands: each candidate more takes probability from the near ones.
-    taxonomy: str = parameter("wordnet-nouns", "taxonomy of concepts: wordnet-nouns, or a file")
+    taxonomy: str = parameter(
+        "wordnet-nouns", "taxonomy of concepts: wordnet-nouns, shop, or a file"
+    )
     language: str = parameter(SAME, LANGUAGE_HELP)
     terms: str = parameter("", TERMS_HELP)
 
