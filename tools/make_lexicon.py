@@ -37,6 +37,7 @@ from queryveil.concepts.taxonomy.storage import write_arrays
 HAND = Path(__file__).parent / "lexicon"
 OUT = Path(__file__).parents[1] / "src/queryveil/concepts/data/web.lexicon"
 WEB_SITE, ADULT = "n#06359193", "web:kind/adult site"
+LOCATION = "n#00027167"
 COUNTRIES = {
     "001", "us", "ca", "gb", "ie", "au", "de", "at", "ch", "fr", "be", "es", "it", "nl", "pl", "se",
     "dk", "pt",
@@ -259,15 +260,23 @@ def read_senses(lexicon: Lexicon) -> list[str]:
 
     A frequent brand that WordNet knows as something else is a brand: "nissan" is no month.
     """
-    labels = {label.lower() for label in lexicon.wordnet.labels.series()}
     pairs = {
         name: f"@{name}"
         for name, (_, use) in lexicon.entries.items()
-        if use == ANYWHERE and name in labels
+        if use == ANYWHERE and is_other_name(lexicon.wordnet, name)
     }
     parts = (part.strip() for line in read_lines("senses.txt") for part in line.split(";"))
     pairs |= dict(part.split(" = ") for part in parts if part)
     return [f"{word}\t{find_sense(lexicon, concept)}" for word, concept in pairs.items()]
+
+
+def is_other_name(wordnet: Taxonomy, name: str) -> bool:
+    """Return whether WordNet has a name as that of a person, or as a rare word."""
+    meanings = wordnet.lookup(name)
+    if not meanings or LOCATION in map(wordnet.name, wordnet.ancestors(meanings[0])):
+        return " " not in name and bool(meanings)
+    is_proper = bool(wordnet.tags["proper"][meanings[0]])
+    return is_proper or (" " not in name and name not in WORDS)
 
 
 def find_sense(lexicon: Lexicon, concept: str) -> str:

@@ -109,13 +109,15 @@ class Mapper:
             else None
         )
         self._towns = TownRules(taxonomy, self.vocabulary) if self._web is not None else None
-        self._places = (
-            PlaceNames(taxonomy, self.vocabulary, self._web) if self._web is not None else None
-        )
         self._products = find_product_rules(taxonomy, self.language, custom_terms)
         names = load_gazetteer(taxonomy, self.language)
         if self._towns is not None:
             names = names.with_overrides(self._towns.usual_states)
+        self._places = (
+            PlaceNames(taxonomy, self.vocabulary, self._web, names.overrides)
+            if self._web is not None
+            else None
+        )
         labels = _compile_labels(taxonomy, self.language, names, custom_terms)
         self._index = LabelIndex(labels, self.language, self.vocabulary)
         self._person_names = (

@@ -6,6 +6,8 @@ words or given names count only where their neighbors allow it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -29,15 +31,20 @@ _OTHER_CODES = frozenset(("md", "co", "me", "or", "in", "ok", "hi", "oh", "id", 
 class PlaceNames:
     """Find names of places that are phrases of their own."""
 
-    def __init__(self, taxonomy: Taxonomy, vocabulary: Vocabulary, rules: WebRules) -> None:
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        vocabulary: Vocabulary,
+        rules: WebRules,
+        usual: Sequence[tuple[str, int]],
+    ) -> None:
         words = Vocabulary()
-        texts = pl.Series(_list_places(taxonomy), dtype=pl.String)
+        texts = pl.Series(_list_places(taxonomy, usual), dtype=pl.String)
         self._trie = build_trie(words.encode(texts), 1 << 20)
         self._number = WordFeature(vocabulary, words.known)
         given, surnames = load_word_list("given names"), load_word_list("surnames")
         self._given = vocabulary.flags(given)
-        common = english_lexicon().filter(pl.col("word").str.contains("^[a-z]+$"))["word"]
-        self._surname = vocabulary.flags({*surnames} - {*common})
+        self._surname = vocabulary.flags({*surnames} - {*_list_common_words()})
         self._alone = vocabulary.flags(load_word_list("given names alone"))
         self._code = vocabulary.flags({*CODES} - _OTHER_CODES)
         self._rules = rules
@@ -92,17 +99,18 @@ def _lie_inside(
     begins: IntArray, ends: IntArray, outer_begins: IntArray, outer_ends: IntArray
 ) -> BoolArray:
     """Return which spans lie in another, longer one."""
-    size = int(max(ends.max(initial=-1), outer_ends.max(initial=-1))) + 2
-    own, outer = begins * size + ends, outer_begins * size + outer_ends
-    others = ~np.isin(outer, own)
-    order = np.argsort(outer_begins[others], kind="stable")
-    starts = outer_begins[others][order]
-    reach = np.maximum.accumulate(np.append(-1, outer_ends[others][order]))
-    return np.asarray(reach[np.searchsorted(starts, begins, side="right")] >= ends)
+    if not len(outer_begins):
+        return np.zeros(len(begins), np.bool_)
+    order = np.argsort(outer_begins, kind="stable")
+    reach = np.maximum.accumulate(np.append(-1, outer_ends[order]))
+    starts_earlier = reach[np.searchsorted(outer_begins[order], begins)] >= ends
+    last = np.full(int(max(begins.max(initial=0), outer_begins.max())) + 1, -1)
+    np.maximum.at(last, outer_begins, outer_ends)
+    return np.asarray(starts_earlier | (last[begins] > ends))
 
 
-def _list_places(taxonomy: Taxonomy) -> list[str]:
-    """Return the labels that are places first of all, and no words."""
+def _list_places(taxonomy: Taxonomy, usual: Sequence[tuple[str, int]]) -> list[str]:
+    """Return the labels that are places first of all, or by their usual meaning, and no words."""
     numbers = dict(taxonomy.find_all(list(_KINDS)))
     mask = np.zeros(len(taxonomy), np.bool_)
     for concept in numbers.values():
@@ -111,7 +119,10 @@ def _list_places(taxonomy: Taxonomy) -> list[str]:
     first = taxonomy.label_concepts.items[taxonomy.label_concepts.start[labeled]]
     texts = taxonomy.labels.series()
     own = texts.gather(labeled[mask[first]]).to_list()
-    common = english_lexicon().filter(pl.col("word").str.contains("^[a-z]+$"))["word"]
+    common = _list_common_words()
+    meant = {text: bool(mask[concept]) for text, concept in usual}
+    own = [name for name in own if meant.get(name, True)]
+    own += [name for name, is_place in meant.items() if is_place]
     people = (*load_word_list("given names"), *load_word_list("surnames"))
     others = {*texts.gather(labeled[~mask[first]]), *people}
     listed = (*load_word_list("cities"), *load_word_list("towns"))
@@ -119,3 +130,9 @@ def _list_places(taxonomy: Taxonomy) -> list[str]:
     words = {*common, *_NOT_PLACES}
     names = {name for name in {*own, *cities} if name not in words and len(name) > 3}
     return sorted(names)
+
+
+def _list_common_words() -> list[str]:
+    """Return the words of the tagger's lexicon that are no names."""
+    is_word = pl.col("word").str.contains("^[a-z]+$") & ~pl.col("tag").str.starts_with("NNP")
+    return english_lexicon().filter(is_word)["word"].to_list()
