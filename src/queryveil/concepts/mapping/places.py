@@ -127,9 +127,9 @@ def _list_places(taxonomy: Taxonomy, usual: Sequence[tuple[str, int]]) -> list[s
     others = {*texts.gather(labeled[~mask[first]]), *people}
     listed = (*load_word_list("cities"), *load_word_list("towns"))
     cities = (name for name in listed if name not in others)
-    words = {*common, *_NOT_PLACES}
-    names = {name for name in {*own, *cities} if name not in words and len(name) > 3}
-    return sorted(names)
+    words = {*common}
+    listed_names = (name for name in (*own, *cities) if name not in words or meant.get(name))
+    return sorted({name for name in listed_names if len(name) > 3} - _NOT_PLACES)
 
 
 def _list_common_words() -> list[str]:
