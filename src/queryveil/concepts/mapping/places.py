@@ -14,7 +14,7 @@ import polars as pl
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .language import load_word_list
-from .tagging import english_lexicon
+from .tagging import common_words
 from .tokens import Vocabulary, WordFeature
 from .towns import CODES
 from .trie import build_trie
@@ -44,7 +44,7 @@ class PlaceNames:
         self._number = WordFeature(vocabulary, words.known)
         given, surnames = load_word_list("given names"), load_word_list("surnames")
         self._given = vocabulary.flags(given)
-        self._surname = vocabulary.flags({*surnames} - {*_list_common_words()})
+        self._surname = vocabulary.flags({*surnames} - {*common_words()})
         self._alone = vocabulary.flags(load_word_list("given names alone"))
         self._code = vocabulary.flags({*CODES} - _OTHER_CODES)
         self._rules = rules
@@ -119,7 +119,7 @@ def _list_places(taxonomy: Taxonomy, usual: Sequence[tuple[str, int]]) -> list[s
     first = taxonomy.label_concepts.items[taxonomy.label_concepts.start[labeled]]
     texts = taxonomy.labels.series()
     own = texts.gather(labeled[mask[first]]).to_list()
-    common = _list_common_words()
+    common = common_words()
     meant = {text: bool(mask[concept]) for text, concept in usual}
     own = [name for name in own if meant.get(name, True)]
     own += [name for name, is_place in meant.items() if is_place]
@@ -130,9 +130,3 @@ def _list_places(taxonomy: Taxonomy, usual: Sequence[tuple[str, int]]) -> list[s
     words = {*common}
     listed_names = (name for name in (*own, *cities) if name not in words or meant.get(name))
     return sorted({name for name in listed_names if len(name) > 3} - _NOT_PLACES)
-
-
-def _list_common_words() -> list[str]:
-    """Return the words of the tagger's lexicon that are no names."""
-    is_word = pl.col("word").str.contains("^[a-z]+$") & ~pl.col("tag").str.starts_with("NNP")
-    return english_lexicon().filter(is_word)["word"].to_list()

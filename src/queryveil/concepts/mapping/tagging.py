@@ -280,6 +280,13 @@ def english_lexicon() -> pl.DataFrame:
     return lines.str.split_exact(" ", 1).struct.rename_fields(["word", "tag"]).struct.unnest()
 
 
+@cache
+def common_words() -> frozenset[str]:
+    """Return the words of the lexicon in lower case that are no names."""
+    is_word = pl.col("word").str.contains("^[a-z]+$") & ~pl.col("tag").str.starts_with("NNP")
+    return frozenset(english_lexicon().filter(is_word)["word"])
+
+
 _PENN = {"NOUN": "NN", "PROPN": "NNP", "ADJ": "JJ", "NUM": "CD", "VERB": "VB", "AUX": "MD"}
 _CODES = {"english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it",
           "dutch": "nl", "portuguese": "pt", "danish": "da", "norwegian": "nb", "polish": "pl",

@@ -14,7 +14,7 @@ import polars as pl
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .language import load_word_list
-from .tagging import english_lexicon
+from .tagging import common_words
 from .tokens import Vocabulary, WordFeature
 from .trie import Trie, build_trie
 
@@ -70,9 +70,8 @@ class TownRules:
         self._taxonomy = taxonomy
         self._numbers = dict(taxonomy.find_all([_CITY, _TOWN, _MUNICIPALITY, *_REGIONS, *_STATES]))
         words = Vocabulary()
-        names = pl.Series(self._labels_below(_REGIONS), dtype=pl.String)
-        common = names.is_in(english_lexicon()["word"].implode())  # "state", "country"
-        regions = pl.concat([names.filter(~common), pl.Series(CODES)])
+        names = {*self._labels_below(_REGIONS), *CODES}
+        regions = pl.Series(sorted(names - (common_words() - {*CODES})))  # without "state"
         towns = self._list_towns()
         self._regions: Trie = build_trie(words.encode(regions), 1 << 20)
         self._towns: Trie = build_trie(words.encode(towns["text"]), 1 << 20)
