@@ -78,6 +78,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` im
     from .measures.result import MeasureResult, MeasureResults
     from .measures.retrieval_effectiveness import RetrievalEffectiveness
     from .measures.semantic_remain import SemanticRemain
+    from .measures.sensitive_homogeneity import SensitiveHomogeneity
     from .measures.uniqueness import Uniqueness
     from .measures.word_frequency_error import WordFrequencyError
     from .methods.base import METHODS, Method, parse_method
@@ -189,6 +190,7 @@ __all__ = [
     "SemanticMicroaggregation",
     "SemanticRemain",
     "SemanticReplacement",
+    "SensitiveHomogeneity",
     "Standing",
     "StringMicroaggregation",
     "SyntacticMicroaggregation",
@@ -278,6 +280,7 @@ _NAMES_OF_MODULES = {
     "measures.result": "MeasureResult MeasureResults",
     "measures.retrieval_effectiveness": "RetrievalEffectiveness",
     "measures.semantic_remain": "SemanticRemain",
+    "measures.sensitive_homogeneity": "SensitiveHomogeneity",
     "measures.uniqueness": "Uniqueness",
     "measures.word_frequency_error": "WordFrequencyError",
     "methods.base": "METHODS Method parse_method",

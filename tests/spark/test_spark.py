@@ -27,6 +27,7 @@ from queryveil.engine.table import EngineConfig
 from queryveil.errors import InputError, UsageError
 from queryveil.ledger.ledger import Ledger
 from queryveil.log.screening import screen
+from queryveil.log.sensitive import drop_topics
 
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason=NO_JAVA)
 MASTER = "local-cluster[1,2,1024]"  # one process of two cores starts sooner than two
@@ -139,6 +140,20 @@ def test_identifiers_are_searched_there_too(
     texts = [sorted(line.split("\t")[1:] for line in text.splitlines()) for text in lines]
     assert texts[0] == texts[1]
     assert "mail.example" not in lines[1]
+
+
+def test_sensitive_topics_are_dropped_there_too(engine: EngineConfig, tmp_path: Path) -> None:
+    path = tmp_path / "log.tsv"
+    lines = [f"u{n}\t{query}\t2006-03-01 10:00:00\t\t\n" for n in range(5)
+             for query in ("weather", "breast cancer", "county jail" if n else "herpes")]  # fmt: skip
+    path.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(lines))
+    here, there = qv.read_log(path), qv.read_log(path, engine=engine)
+    one, two = (drop_topics(log, "drop:health,crime") for log in (here, there))
+    assert one.accounting.dropped == two.accounting.dropped
+    assert (one.count(), one.accounting.kept) == (two.count(), two.accounting.kept) == (5, 5)
+    counts = [qv.profile(log).sensitive for log in (here, there)]
+    assert counts[0] == counts[1]
+    assert counts[0]["health"].users == 5
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ from .options import (
     with_options,
 )
 from .release_options import AddBudget, CopyOf, Extend, GroupsOf, LedgerName, Out, Overwrite, Seed
+from .sensitive import ExtensionSensitive, Sensitive
 from .terminal import Terminal, sanitize
 from .verification import SignWith, may_be_published
 
@@ -174,6 +175,7 @@ def plan(
     ] = False,
     ledger: LedgerName = None,
     identifiers: Identifiers = "drop",
+    sensitive: Sensitive = "keep",
 ) -> None:
     """Show what would be released, before anything is written."""
     result = workflows.plan(
@@ -183,6 +185,7 @@ def plan(
         exact=exact,
         ledger=ledger,
         identifiers=identifiers,
+        sensitive=sensitive,
         progress=screen,
     )
 
@@ -231,6 +234,7 @@ def anonymize(
     add_budget: AddBudget = False,
     copy_of: CopyOf = None,
     identifiers: ExtensionIdentifiers = None,
+    sensitive: ExtensionSensitive = None,
     expected_users: Annotated[
         int | None,
         typer.Option(
@@ -254,7 +258,7 @@ def anonymize(
     _check_extension(extend, add_budget, seed)
     check_groups_of(groups_of, extend, copy_of)
     if copy_of is not None:
-        check_copy(bool(method.typed_options() or extend or identifiers), seed, sign)
+        check_copy(bool(method.typed_options() or extend or identifiers or sensitive), seed, sign)
         check_copied_format(copy_of, output_format)
         card = workflows.copy_release(
             copy_of,
@@ -285,10 +289,11 @@ def anonymize(
     read = log.read(screen, seed, may_stop=may_stop)
     if extend is None and chosen is not None:
         arguments |= {"identifiers": identifiers or "drop", "groups_of": groups_of}
+        arguments["sensitive"] = sensitive or "keep"
         card = workflows.anonymize_to_folder(read, chosen, out, seed=seed, yes=True, **arguments)
     else:
         arguments |= {"method": chosen, "add_budget": add_budget}
-        arguments["identifiers"] = identifiers
+        arguments |= {"identifiers": identifiers, "sensitive": sensitive}
         card = workflows.extend_release(read, extend or out, out, **arguments)
     method_name = str(chosen or card.method)
     screen.result(

@@ -46,6 +46,7 @@ def print_profile(console: Console, profile: LogProfile) -> None:
     if profile.topics is not None:
         _print_topics(console, profile.topics)
     _print_risks(console, profile.risks)
+    _print_sensitive(console, profile)
     for note in profile.notes:
         console.print(f"[yellow]Note:[/] {sanitize(name_options(note))}", soft_wrap=True)
 
@@ -122,6 +123,17 @@ def _print_risks(console: Console, risks: RiskSummary) -> None:
         examples = "  ".join(sanitize(example[:40]) for example in kind.examples[:2])
         table.add_row(kind.title, f"{kind.queries:,}", f"of {kind.users:,} users  {examples}")
     console.print(table)
+
+
+def _print_sensitive(console: Console, profile: LogProfile) -> None:
+    """Print how many users sent queries of sensitive topics; no query is shown."""
+    console.print()
+    table = _grid("Sensitive topics (by lists of words, which miss about four of ten)")
+    for topic, count in profile.sensitive.items():
+        text = f"rows of {count.users:,} users, {count.queries:,} distinct queries"
+        table.add_row(topic, f"{count.rows:,}", text)
+    console.print(table)
+    console.print(profile.sensitive_summary, soft_wrap=True)
 
 
 def print_card(

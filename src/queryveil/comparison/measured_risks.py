@@ -63,6 +63,17 @@ def _rare(spec: str, result: MeasureResult) -> Iterable[RiskFigure]:
     )
 
 
+def _homogeneous(spec: str, result: MeasureResult) -> Iterable[RiskFigure]:
+    users = result.counts.get("users", 0)
+    meaning = (
+        f"are in {result.counts.get('groups_of_one_topic', 0):,} groups whose shared log is mostly "
+        "about one sensitive topic"
+    )
+    yield people_figure(
+        result.value or 0.0, users, "released users", meaning, _source(result), spec
+    )
+
+
 def _member(spec: str, result: MeasureResult) -> Iterable[RiskFigure]:
     advantage = result.value or 0.0
     yield RiskFigure(
@@ -102,6 +113,7 @@ _FIGURES: Mapping[str, Callable[[str, MeasureResult], Iterable[RiskFigure]]] = {
     "record-linkage": _linked,
     "partial-knowledge-linkage": _partly_known,
     "rare-query-exposure": _rare,
+    "sensitive-homogeneity": _homogeneous,
     "membership-inference": _member,
     "epsilon-audit": _audited,
 }

@@ -5,5 +5,13 @@ texts and return a column; each distinct word is looked up once.
 """
 
 from .people import contains_full_name, is_full_name, is_known_person
+from .sensitive import TOPICS, flag_topics, topic_bits
 
-__all__ = ["contains_full_name", "is_full_name", "is_known_person"]
+__all__ = [
+    "TOPICS",
+    "contains_full_name",
+    "flag_topics",
+    "is_full_name",
+    "is_known_person",
+    "topic_bits",
+]

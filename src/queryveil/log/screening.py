@@ -26,7 +26,7 @@ from .identifiers import IDENTIFIER_KINDS, kinds_of, kinds_of_urls, mask
 from .query_log import QueryLog
 
 Identifiers = Literal["drop", "mask", "keep"]
-_DROPPED, _MASKED, _BLANKED, _KEPT_EMPTY = range(4)
+DROPPED, _MASKED, _BLANKED, _KEPT_EMPTY = range(4)
 _OUTCOMES = (
     "query",
     "masked, as the query",
@@ -54,11 +54,11 @@ def screen(log: QueryLog, setting: str, *, users_stay: bool = False) -> QueryLog
         return log
     rows: pl.LazyFrame | RemoteTable
     if isinstance(log.table, RemoteTable):
-        flag = partial(_Flags.of, setting=setting, users_stay=users_stay)
-        counts = aggregate(log.table, partial(_count_partition, flag=flag), ["fate", "kind"])
-        rows = map_partitions(log.table, partial(_screen_partition, flag=flag), RandomSource())
+        flag = partial(Flags.of, setting=setting, users_stay=users_stay)
+        counts = aggregate(log.table, partial(count_partition, flag=flag), ["fate", "kind"])
+        rows = map_partitions(log.table, partial(screen_partition, flag=flag), RandomSource())
     else:
-        flags = _Flags.of(log.local_frame, setting, users_stay)
+        flags = Flags.of(log.local_frame, setting, users_stay)
         counts, rows = flags.count(log.local_frame), flags.apply(log.local_frame)
     return replace(log, table=rows, accounting=_add_outcomes(log.accounting, counts))
 
@@ -66,7 +66,7 @@ def screen(log: QueryLog, setting: str, *, users_stay: bool = False) -> QueryLog
 def _add_outcomes(before: RowAccounting, counts: pl.DataFrame) -> RowAccounting:
     accounting = replace(before, dropped=dict(before.dropped), normalized=dict(before.normalized))
     for outcome, kind, rows in counts.sort("kind", "fate").rows():
-        count = accounting.drop if outcome == _DROPPED else accounting.change
+        count = accounting.drop if outcome == DROPPED else accounting.change
         count({f"{_OUTCOMES[outcome]} looks like: {IDENTIFIER_KINDS[kind].title}": rows})
     return accounting
 
@@ -83,8 +83,8 @@ def flagged(table: pl.LazyFrame, column: str) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, repr=False)
-class _Flags:
-    """The distinct queries and URLs of a table that have an identifier.
+class Flags:
+    """The distinct queries and URLs of a table that have an identifier, or a sensitive topic.
 
     The column `masked` of `queries` has the masked query, or null if its row is dropped. `last`
     has the rows to keep, blanked, of users who would have none left.
@@ -95,13 +95,13 @@ class _Flags:
     last: pl.DataFrame
 
     @classmethod
-    def of(cls, frame: pl.LazyFrame, setting: str, users_stay: bool) -> _Flags:
+    def of(cls, frame: pl.LazyFrame, setting: str, users_stay: bool) -> Flags:
         """Test each distinct query and URL once."""
         queries = flagged(frame, "query")
         masked = _mask_texts(queries["query"].cast(pl.String), setting)
         queries = queries.with_columns(masked=masked.cast(queries.schema["query"]))
         dropped = queries.filter(pl.col("masked").is_null()) if users_stay else queries.clear()
-        return cls(queries, flagged(frame, "url"), _find_last_rows(frame, dropped))
+        return cls(queries, flagged(frame, "url"), find_last_rows(frame, dropped))
 
     def count(self, frame: pl.LazyFrame) -> pl.DataFrame:
         """Count the rows by outcome and kind of identifier: fate, kind, rows."""
@@ -115,10 +115,10 @@ class _Flags:
         # A row that is kept, blanked, was counted as dropped: subtract it there.
         correction = kept.with_columns(pl.col("len").cast(pl.Int64).neg())
         counts = [
-            rows.with_columns(fate=pl.when("masked").then(_DROPPED).otherwise(_MASKED)),
+            rows.with_columns(fate=pl.when("masked").then(DROPPED).otherwise(_MASKED)),
             blanked.with_columns(fate=pl.lit(_BLANKED)),
             kept.with_columns(fate=pl.lit(_KEPT_EMPTY)),
-            correction.with_columns(fate=pl.lit(_DROPPED)),
+            correction.with_columns(fate=pl.lit(DROPPED)),
         ]
         integers = pl.col("fate", "kind", "len").cast(pl.Int64)
         both = pl.concat([table.select(integers) for table in counts])
@@ -151,7 +151,7 @@ class _Flags:
         return self.last.lazy().with_columns(query=empty, **nulls).select(schema.names())
 
 
-def _find_last_rows(frame: pl.LazyFrame, dropped: pl.DataFrame) -> pl.DataFrame:
+def find_last_rows(frame: pl.LazyFrame, dropped: pl.DataFrame) -> pl.DataFrame:
     """Return the first row, and its kind, of each user whose rows are all dropped."""
     lost = frame.join(dropped.lazy().select("query", "kind"), on="query", maintain_order="left")
     if not dropped.height:
@@ -172,12 +172,14 @@ def _mask_texts(texts: pl.Series, setting: str) -> pl.Series:
     return pl.select(pl.when(is_clean).then(masked)).to_series()
 
 
-Look = Callable[[pl.LazyFrame], _Flags]
+Look = Callable[[pl.LazyFrame], Flags]
 
 
-def _count_partition(frame: pl.LazyFrame, _: RandomSource, *, flag: Look) -> pl.DataFrame:
+def count_partition(frame: pl.LazyFrame, _: RandomSource, *, flag: Look) -> pl.DataFrame:
+    """Count the rows of a partition by outcome and kind."""
     return flag(frame).count(frame)
 
 
-def _screen_partition(frame: pl.LazyFrame, _: RandomSource, *, flag: Look) -> pl.DataFrame:
+def screen_partition(frame: pl.LazyFrame, _: RandomSource, *, flag: Look) -> pl.DataFrame:
+    """Return the rows of a partition that stay."""
     return flag(frame).apply(frame).collect()

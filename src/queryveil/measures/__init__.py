@@ -18,6 +18,7 @@ from .record_linkage import RecordLinkage
 from .result import Interval, MeasureResult, MeasureResults
 from .retrieval_effectiveness import RetrievalEffectiveness
 from .semantic_remain import SemanticRemain
+from .sensitive_homogeneity import SensitiveHomogeneity
 from .uniqueness import Uniqueness
 from .word_frequency_error import WordFrequencyError
 
@@ -45,6 +46,7 @@ __all__ = [
     "RerunMeasure",
     "RetrievalEffectiveness",
     "SemanticRemain",
+    "SensitiveHomogeneity",
     "Uniqueness",
     "WordFrequencyError",
     "parse_measure",

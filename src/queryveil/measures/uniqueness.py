@@ -58,11 +58,15 @@ def count_unique(log: pl.LazyFrame) -> tuple[int, int]:
     >>> count_unique(pl.LazyFrame({"user": ["a", "b", "c"], "query": ["x", "x", "y"]}))
     (1, 3)
     """
+    shared = collect_logs(log).group_by("row").len().select("len").collect(engine="streaming")
+    return int((shared["len"] == 1).sum()), int(shared["len"].sum())
+
+
+def collect_logs(log: pl.LazyFrame) -> pl.LazyFrame:
+    """Return for each user the sorted list of their rows, each distinct row as a number."""
     columns = [name for name in log.collect_schema().names() if name in COLUMNS]
     rows = log.select(pl.col(columns).to_physical())
     content = [name for name in columns if name != "user"]
     numbers = rows.select(content).unique().with_row_index("row").collect(engine="streaming")
     numbered = rows.join(numbers.lazy(), on=content, nulls_equal=True).select("user", "row")
-    logs = numbered.group_by("user").agg(pl.col("row").sort())
-    shared = logs.group_by("row").len().select("len").collect(engine="streaming")["len"]
-    return int((shared == 1).sum()), int(shared.sum())
+    return numbered.group_by("user").agg(pl.col("row").sort())

@@ -67,6 +67,7 @@ class PublicCard(Record):
         standing: Whether it has a formal guarantee, follows a rule only, or is not to be published.
         identifiers: The setting of identifiers; None where the method was run by itself.
         files: The SHA-256 of each other public file, by its name.
+        sensitive: The setting of sensitive topics; None where the method was run by itself.
         distribution: The distribution that provides the method; None for a built-in method.
     """
 
@@ -87,6 +88,7 @@ class PublicCard(Record):
     figures: Figures
     files: Mapping[str, str]
     distribution: Distribution | None = json_field(optional=True, default=None)
+    sensitive: str | None = json_field(optional=True, default=None)
 
     @property
     def is_of_this_version(self) -> bool:
@@ -136,6 +138,45 @@ class OwnerMeasurement(Record):
 
 
 @dataclass(frozen=True, repr=False)
+class SensitiveGroups(Record):
+    """How many groups of users with equal logs have a log mostly of one sensitive topic.
+
+    Attributes:
+        share: The share of the rows that the topic exceeds.
+        by_topic: The numbers of such groups by topic.
+    """
+
+    shown = ("share",)
+
+    users: int
+    users_in_such_groups: int
+    groups: int
+    groups_of_one_topic: int
+    share: float
+    by_topic: Mapping[str, int]
+
+    @property
+    def fraction(self) -> float:
+        """The fraction of the users who are in such groups."""
+        return self.users_in_such_groups / max(self.users, 1)
+
+    @property
+    def meaning(self) -> str:
+        """What these users are; continues their number to a sentence."""
+        topics = ", ".join(f"{name} {groups:,}" for name, groups in self.by_topic.items())
+        return (
+            f"are in {self.groups_of_one_topic:,} of {self.groups:,} groups whose shared log has "
+            f"more than {self.share:.0%} of its rows in one sensitive topic"
+            f"{f' ({topics})' * bool(topics)}"
+        )
+
+    @property
+    def summary(self) -> str:
+        """The numbers as a sentence without its period."""
+        return f"{self.users_in_such_groups:,} of {self.users:,} released users {self.meaning}"
+
+
+@dataclass(frozen=True, repr=False)
 class PrivateCard(Record):
     """The public card and what only the data owner may know: the file `private/card.json`.
 
@@ -149,6 +190,8 @@ class PrivateCard(Record):
         measured: Measurements for the data owner by name.
         seconds: The duration of each stage.
         copied: The folder of which the release is a copy.
+        sensitive_groups: Groups that are mostly about one sensitive topic, of a k-anonymous
+            release.
     """
 
     shown = ("method", "standing")
@@ -167,6 +210,7 @@ class PrivateCard(Record):
     seconds: Mapping[str, float]
     peak_mb: int
     copied: str | None = json_field(default=None, optional=True)
+    sensitive_groups: SensitiveGroups | None = json_field(default=None, optional=True)
 
     @property
     def method(self) -> str:

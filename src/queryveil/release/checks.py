@@ -16,8 +16,10 @@ import polars as pl
 from ..core.records import Record
 from ..engine.operations import count_rows
 from ..errors import VerificationError
+from ..lexicons.sensitive import TOPICS
 from ..log.query_log import is_click
 from ..log.screening import flagged
+from ..log.sensitive import texts_of_topics
 from .guarantee import Check
 
 _BATCH = 1 << 20  # rows at a time
@@ -85,6 +87,13 @@ class KeysReleased(Record):
 
 
 @dataclass(frozen=True, repr=False)
+class SensitiveTopics(Record):
+    """Arguments of `no-sensitive-topics`."""
+
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
 class NoArguments(Record):
     """Arguments of a check that has none."""
 
@@ -114,6 +123,8 @@ def run_check(check: Check, log: pl.LazyFrame | None, tables: Tables | None = No
     name = check.check
     if name == "no-identifiers":
         return _check_no_identifiers(log, tables or {})
+    if name in _FILE_CHECKS:
+        return _FILE_CHECKS[name].run(check, (log, tables or {}))
     if name in _TABLE_CHECKS:
         return _TABLE_CHECKS[name].run(check, tables or {})
     if name not in _LOG_CHECKS:
@@ -132,7 +143,7 @@ def describe_check(check: Check) -> str:
     name = check.check
     if name == "no-identifiers":
         return _NO_IDENTIFIERS
-    known = _LOG_CHECKS.get(name) or _TABLE_CHECKS.get(name)
+    known = _LOG_CHECKS.get(name) or _TABLE_CHECKS.get(name) or _FILE_CHECKS.get(name)
     if known is None:
         return f"{name}: this version of queryveil does not know this check"
     try:
@@ -148,16 +159,39 @@ _NO_IDENTIFIERS = (
 
 def _check_no_identifiers(log: pl.LazyFrame | None, tables: Tables) -> CheckResult:
     """Check that no query and no URL, in the log or a table, matches an identifier pattern."""
-    frames = [table.lazy() for table in tables.values()] + ([] if log is None else [log])
-    texts = [
-        (frame, name)
-        for frame in frames
-        for name in frame.collect_schema().names()
-        if name in ("query", "next", "url")
-    ]
-    bad = sum(flagged(frame, name).height for frame, name in texts)
+    bad = sum(flagged(frame, name).height for frame, name in _list_texts(log, tables))
     message = f"{bad:,} do, not so: {_NO_IDENTIFIERS}" if bad else _NO_IDENTIFIERS
     return CheckResult("no-identifiers", not bad, message)
+
+
+def _list_texts(log: pl.LazyFrame | None, tables: Tables) -> list[tuple[pl.LazyFrame, str]]:
+    """Return each frame with each of its columns of texts that users wrote or clicked."""
+    frames = [table.lazy() for table in tables.values()] + ([] if log is None else [log])
+    names = ("query", "next", "url")
+    return [(of, name) for of in frames for name in of.collect_schema().names() if name in names]
+
+
+_Files = tuple[pl.LazyFrame | None, Tables]
+
+
+def _check_no_topics(files: _Files, arguments: SensitiveTopics) -> CheckResult:
+    """Check that no query and no URL, in the log or a table, is of one of the topics."""
+    topics, statement = arguments.topics, _describe_no_topics(arguments)
+    if not topics or not set(topics) <= set(TOPICS):
+        return CheckResult("no-sensitive-topics", False, "the card names topics that are unknown")
+    texts = _list_texts(*files)
+    bad = sum(texts_of_topics(frame, name, topics).height for frame, name in texts)
+    message = f"{bad:,} are, not so: {statement}" if bad else statement
+    return CheckResult("no-sensitive-topics", not bad, message)
+
+
+def _describe_no_topics(arguments: SensitiveTopics) -> str:
+    return f"no query and no URL is about {', '.join(arguments.topics)} by our lists of words"
+
+
+_FILE_CHECKS: Mapping[str, _ExecutableCheck[_Files, Any]] = {
+    "no-sensitive-topics": _ExecutableCheck(SensitiveTopics, _check_no_topics, _describe_no_topics)
+}
 
 
 def _check_min_ids(log: pl.LazyFrame, arguments: MinIds) -> CheckResult:

@@ -105,7 +105,7 @@ def card_view(
         notes=card.notes,
         figures=_figures(card),
         samples=sample_tables(samples, _totals(card), card.noise),
-        parameters=describe_parameters(card.parameters, declared, card.identifiers),
+        parameters=describe_parameters(card.parameters, declared, card.identifiers, card.sensitive),
         checks=tuple(map(describe_check, guarantee.checks)),
         command=build_command(card),
     )
@@ -183,6 +183,8 @@ def build_command(card: PublicCard, **changes: Scalar) -> str:
     options = {name: value for name, value in card.parameters.items() if name not in _INTERNAL}
     setting = card.identifiers or "drop"
     options |= {} if setting == "drop" else {"identifiers": setting}
+    topics = card.sensitive or "keep"
+    options |= {} if topics == "keep" else {"sensitive": topics}
     return _command(card.method, options | changes)
 
 

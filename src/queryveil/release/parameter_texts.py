@@ -28,7 +28,10 @@ class ParameterView:
 
 
 def describe_parameters(
-    values: Mapping[str, Scalar], declared: Sequence[Parameter], identifiers: str | None
+    values: Mapping[str, Scalar],
+    declared: Sequence[Parameter],
+    identifiers: str | None,
+    sensitive: str | None = None,
 ) -> tuple[ParameterView, ...]:
     """Return the parameters on a card, explained by the declarations of the method.
 
@@ -38,7 +41,19 @@ def describe_parameters(
     views = [_describe_parameter(name, value, known.get(name)) for name, value in values.items()]
     if identifiers:
         views.append(ParameterView("identifiers", identifiers, _IDENTIFIERS.get(identifiers, "")))
+    if sensitive:
+        views.append(ParameterView("sensitive", sensitive, _describe_sensitive(sensitive)))
     return tuple(views)
+
+
+def _describe_sensitive(setting: str) -> str:
+    word, _, topics = setting.partition(":")
+    if word != "drop":
+        return "queries of sensitive topics were treated as all others"
+    about = (
+        topics.replace(",", ", ") or "health, sexuality, religion, politics, crime and self-harm"
+    )
+    return f"queries about {about} were left out where our lists of words find them"
 
 
 def _describe_parameter(name: str, value: Scalar, declared: Parameter | None) -> ParameterView:

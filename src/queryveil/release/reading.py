@@ -66,6 +66,7 @@ def _read_release(folder: Path, source: QueryLog) -> Release:
         mapping=read_pseudonyms(mapping) if mapping.is_file() else None,
         method_spec=None if private_card is None else private_card.method_spec,
         identifiers=card.identifiers,
+        sensitive=card.sensitive,
         distribution=card.distribution,
     )
 

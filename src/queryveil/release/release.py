@@ -26,6 +26,7 @@ from .cards import (
     OwnerMeasurement,
     PrivateCard,
     PublicCard,
+    SensitiveGroups,
     public_figures,
 )
 from .explanations import explain_guarantee
@@ -68,9 +69,11 @@ class Release(NotebookShown):
         distribution: The distribution that provides the method; None for a built-in method.
         identifiers: The setting of identifiers (see `identifiers.py`); None where the method was
             run by itself.
+        sensitive: The setting of sensitive topics (see `sensitive.py`); None likewise.
         reservation: Its cost in a ledger, which is confirmed once the release is written; None
             where the method was run by itself.
         measured: Measurements for the data owner, on the private card.
+        sensitive_groups: Groups mostly about one sensitive topic, for the data owner.
         declared: The declarations of the parameters, by which the pages explain them.
     """
 
@@ -94,8 +97,10 @@ class Release(NotebookShown):
     coverage: float | None = None
     method_spec: str | None = None
     identifiers: str | None = None
+    sensitive: str | None = None
     reservation: Reservation | None = None
     measured: Mapping[str, OwnerMeasurement] = field(default_factory=dict)
+    sensitive_groups: SensitiveGroups | None = None
     distribution: Distribution | None = None
     declared: tuple[Parameter, ...] = ()
     progress: Progress = field(default_factory=NoProgress)
@@ -201,6 +206,7 @@ class Release(NotebookShown):
             notes=self.notes,
             noise=NoiseDescription(describe_noise(self.noise, self.tables), self.noise_statements),
             identifiers=self.identifiers,
+            sensitive=self.sensitive,
             figures=figures,
             files=files,
             distribution=self.distribution,
@@ -224,6 +230,7 @@ class Release(NotebookShown):
             measured=dict(self.measured),
             seconds=dict(self.progress.seconds),
             peak_mb=peak_memory_mb(),
+            sensitive_groups=self.sensitive_groups,
         )
 
     def _summarize_input(self) -> InputSummary:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from .cards import PrivateCard
+from .cards import PrivateCard, SensitiveGroups
 from .explanations import explain_condition
 from .guarantee import MOST_EPSILON, Guarantee
 from .parameter_texts import describe_value
@@ -141,7 +141,11 @@ def count_people(fraction: float, total: int) -> str:
 
 def figures_of_card(card: PrivateCard) -> tuple[RiskFigure, ...]:
     """Return the figures that are known as soon as a release is made."""
-    return (*_unique_users(card), *_guaranteed_bounds(card.guarantee))
+    return (
+        *_unique_users(card),
+        *sensitive_figures(card.sensitive_groups),
+        *_guaranteed_bounds(card.guarantee),
+    )
 
 
 def _unique_users(card: PrivateCard) -> list[RiskFigure]:
@@ -160,6 +164,18 @@ def _unique_users(card: PrivateCard) -> list[RiskFigure]:
             ),
         ]  # fmt: skip
     return figures
+
+
+def sensitive_figures(
+    groups: SensitiveGroups | None,
+    source: str = "counted in the released log when the release was made, by lists of words",
+    key: str = "sensitive-homogeneity",
+) -> list[RiskFigure]:
+    """Return how many users are in groups that are mostly about one sensitive topic."""
+    if groups is None or not groups.users:
+        return []
+    noun, meaning = "released users", groups.meaning
+    return [people_figure(groups.fraction, groups.users, noun, meaning, source, key)]
 
 
 def _guaranteed_bounds(guarantee: Guarantee) -> list[RiskFigure]:

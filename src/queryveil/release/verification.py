@@ -111,7 +111,7 @@ _UNREADABLE = (
 )
 
 
-_IN_ONE_PASS, _LONG = {"slots", "no-clicks", "no-identifiers"}, 20_000_000
+_IN_ONE_PASS, _LONG = {"slots", "no-clicks", "no-identifiers", "no-sensitive-topics"}, 20_000_000
 
 
 def _check_names(public: Path, card: PublicCard) -> CheckResult:

@@ -10,109 +10,27 @@ from ..core.arguments import guided
 from ..core.folders import check_output_folder
 from ..core.progress import NoProgress, Progress
 from ..core.randomness import RandomSource
-from ..engine.table import RemoteTable
 from ..errors import InputError, UsageError
 from ..ledger.reservation import Reservation
 from ..log.keywords import ReadingKeywords
 from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
-from ..log.screening import check_setting, screen
-from ..measures.uniqueness import count_unique
+from ..log.screening import check_setting
+from ..log.sensitive import normalize_sensitive
 from ..methods.base import Method
 from ..methods.runner import check_parallelism, run_method
-from ..release.cards import OwnerMeasurement, PrivateCard
+from ..release.cards import PrivateCard
 from ..release.formats import check_output_format
 from ..release.guarantee import COULD_STOP_NOTE, SEEDED
-from ..release.identifiers import without_identifiers
 from ..release.release import Release
 from ..release.signing import Signer
 from ..release.writing import is_release
 from .budget import attach_reservation, is_differentially_private, plan_reservation
 from .expected_yield import warn_of_yield
 from .method_arguments import MethodLike, take_method
+from .owners_figures import with_owners_figures
 from .regrouping import EarlierGroups, read_groups, run_with_groups
-
-
-def searched(log: QueryLog, method: Method, setting: str, progress: Progress) -> QueryLog:
-    """Return the log as a method may read it, with identifiers treated by `setting`.
-
-    If neighboring logs have the same users (replace-one), no user may vanish. Otherwise the set
-    of released users would reveal who sent nothing but identifiers.
-    """
-    with progress.stage("look for identifiers"):
-        return screen(log, setting, users_stay=method.guarantee().relation == "replace-one")
-
-
-def check_left(log: QueryLog) -> None:
-    """Raise an error if no row is left.
-
-    Not for methods that spend a budget: there the error itself would reveal facts of the log.
-    """
-    if not log.accounting.kept:
-        raise InputError(
-            "every query looks like an identifier, so no row is left to anonymize",
-            hint='`identifiers="mask"` keeps the other words of a query',
-        )
-
-
-def finished(release: Release, log: QueryLog, setting: str) -> Release:
-    """Return a release of a screened log, without what still looks like an identifier.
-
-    The input figures on the cards are those of the log as it was read.
-    """
-    whole = replace(log, accounting=release.source.accounting)
-    return without_identifiers(replace(release, source=whole), setting)
-
-
-def run_screened(
-    method: Method,
-    log: QueryLog,
-    rng: RandomSource,
-    progress: Progress,
-    setting: str,
-    *,
-    allow_empty: bool = False,
-) -> Release:
-    """Run a method on a log as `anonymize` does: screen, run, screen again."""
-    screened = searched(log, method, setting, progress)
-    release = run_method(method, screened, rng, progress, allow_empty=allow_empty)
-    return finished(release, log, setting)
-
-
-def owners_figures(
-    log: QueryLog, release: Release, progress: Progress
-) -> dict[str, OwnerMeasurement]:
-    """Return how many users have a unique released log, if the method is a rule without a model.
-
-    The result is empty if the rows of a user are not linked, and on a cluster, where all logs
-    would have to be brought to one machine.
-    """
-    rows = release.log
-    linked = (
-        release.mapping is not None and release.parameters.get("pseudonym_scope", "user") == "user"
-    )
-    if (
-        rows is None
-        or not linked
-        or release.guarantee.model != "none"
-        or isinstance(log.table, RemoteTable)
-    ):
-        return {}
-    with progress.stage("count who stands alone"):
-        by_rows, users = count_unique(rows)
-        by_queries, _ = count_unique(rows.select("user", "query").unique())
-    return {
-        "uniqueness": OwnerMeasurement(
-            users=users,
-            singled_out=by_rows,
-            singled_out_by_queries_alone=by_queries,
-            value=round(by_rows / max(users, 1), 6),
-            summary=(
-                f"{by_rows:,} of {users:,} released users have a log that nobody else has; "
-                f"{by_queries:,} are alone by the set of their queries, without dates and clicks"
-            ),
-        )
-    }
+from .screened_runs import check_left, finished, searched
 
 
 @overload
@@ -123,6 +41,7 @@ def anonymize(
     seed: int | None = None,
     ledger: str | None = None,
     identifiers: str = "drop",
+    sensitive: str = "keep",
     expected_users: int | None = None,
     yes: bool = False,
     groups_of: str | Path | None = None,
@@ -139,6 +58,7 @@ def anonymize(
     seed: int | None = None,
     ledger: str | None = None,
     identifiers: str = "drop",
+    sensitive: str = "keep",
     expected_users: int | None = None,
     yes: bool = False,
     groups_of: str | Path | None = None,
@@ -154,6 +74,7 @@ def anonymize(
     seed: int | None = None,
     ledger: str | None = None,
     identifiers: str = "drop",
+    sensitive: str = "keep",
     expected_users: int | None = None,
     yes: bool = False,
     groups_of: str | Path | None = None,
@@ -175,6 +96,8 @@ def anonymize(
         identifiers: What happens to queries that look like an e-mail address, a phone number
             or similar (`queryveil.log.identifiers.IDENTIFIER_KINDS`): "drop" or "mask" them;
             with "keep" the release is not for publication.
+        sensitive: What happens to queries about health, sexuality, religion, politics, crime or
+            self-harm: "keep" or "drop" them, or "drop:health,crime" for some of these topics.
         expected_users: About how many users the log has, as a public figure. A private release
             that is expected to be almost empty is refused before it is charged.
         yes: Confirms that such a release is to be charged nevertheless.
@@ -201,12 +124,13 @@ def anonymize(
     """
     chosen, reading = take_method(anonymize, method, more)
     check_setting(identifiers)
+    settings = (identifiers, normalize_sensitive(sensitive))
     seeded, shown = _is_seeded(log, seed), progress or NoProgress()
     warn_of_yield(chosen, expected_users, yes=yes or seeded)
     opened = _open(log, chosen, reading, seed, shown)
     reservation = _plan_reservation(opened, chosen, seed, ledger)
     runner = _build_runner(groups_of, seed, shown)
-    return _reserve_and_run(opened, chosen, reservation, runner, identifiers, shown)
+    return _reserve_and_run(opened, chosen, reservation, runner, settings, shown)
 
 
 def _is_seeded(log: LogLike, seed: int | None) -> bool:
@@ -233,6 +157,7 @@ def anonymize_to_folder(
     seed: int | None = None,
     ledger: str | None = None,
     identifiers: str = "drop",
+    sensitive: str = "keep",
     expected_users: int | None = None,
     yes: bool = False,
     groups_of: str | Path | None = None,
@@ -254,6 +179,7 @@ def anonymize_to_folder(
         seed: As for `anonymize`.
         ledger: As for `anonymize`.
         identifiers: As for `anonymize`.
+        sensitive: As for `anonymize`.
         expected_users: As for `anonymize`.
         yes: As for `anonymize`.
         groups_of: As for `anonymize`.
@@ -273,6 +199,7 @@ def anonymize_to_folder(
     'frequent-queries'
     """
     check_setting(identifiers)
+    settings = (identifiers, normalize_sensitive(sensitive))
     target, (chosen, _) = Path(folder), take_method(anonymize_to_folder, method, {})
     check_release_output(target, format, overwrite)
     signer = None if sign is None else Signer.read(Path(sign))  # fail before anything is charged
@@ -281,7 +208,7 @@ def anonymize_to_folder(
     opened = _open(log, chosen, {}, seed, shown)
     reservation = _plan_reservation(opened, chosen, seed, ledger)
     runner = _build_runner(groups_of, seed, shown)
-    release = _reserve_and_run(opened, chosen, reservation, runner, identifiers, shown)
+    release = _reserve_and_run(opened, chosen, reservation, runner, settings, shown)
     return release.write(
         target, format=format, overwrite=overwrite, include_mapping=include_mapping, signer=signer
     )
@@ -353,19 +280,20 @@ def _reserve_and_run(
     method: Method,
     reservation: Reservation,
     runner: _Runner,
-    identifiers: str,
+    settings: tuple[str, str],
     progress: Progress,
 ) -> Release:
-    """Reserve the cost, then run the method on the screened log.
+    """Reserve the cost, then run the method on the log, screened by both settings.
 
     The cost is written to the ledger before noise is drawn: a run that is interrupted later
     may already have shown its result.
     """
-    screened = searched(log, method, identifiers, progress)
+    identifiers, sensitive = settings
+    screened = searched(log, method, identifiers, progress, sensitive)
     if not reservation.spends_budget:
         check_left(screened)
     reserved = runner.add_groups_of(reservation).reserve()
-    release = finished(runner.run(method, screened, progress), log, identifiers)
+    release = finished(runner.run(method, screened, progress), log, identifiers, sensitive)
     seeded = runner.seed is not None or log.seeded
     reasons = (*release.not_release_grade_because, *((SEEDED,) * seeded))
     notes = (
@@ -375,5 +303,4 @@ def _reserve_and_run(
     release = replace(
         release, notes=notes, not_release_grade_because=reasons, method_spec=str(method)
     )
-    measured = owners_figures(log, release, progress)
-    return attach_reservation(replace(release, measured=measured), reserved)
+    return attach_reservation(with_owners_figures(log, release, progress), reserved)

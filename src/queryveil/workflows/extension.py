@@ -25,17 +25,19 @@ from ..ledger.entries import LedgerEntry
 from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
 from ..log.screening import check_setting
+from ..log.sensitive import normalize_sensitive
 from ..methods.base import Method
 from ..methods.continuation import ContinuableMethod, PreviousContributions
 from ..methods.runner import run_extension
 from ..release.cards import PrivateCard
 from ..release.release import Release
 from ..release.signing import Signer
-from .anonymization import check_release_output, finished, searched
+from .anonymization import check_release_output
 from .budget import attach_reservation
 from .extension_terms import ExtensionTerms, cannot_extend, compute_extension_terms
 from .method_arguments import MethodLike, take_method
 from .previous_release import PreviousRelease, base_method, open_previous_release
+from .screened_runs import finished, searched
 
 # These texts are on cards of releases: do not reword them.
 _NOTE = (
@@ -60,6 +62,7 @@ def extend_release(
     ledger: str | None = None,
     since: date | str | None = None,
     identifiers: str | None = None,
+    sensitive: str | None = None,
     sign: str | Path | None = None,
     progress: Progress | None = None,
 ) -> PrivateCard:
@@ -82,6 +85,7 @@ def extend_release(
         since: First new day; else the `since` with which the log was read, else the day after
             the `until` with which the log of the earlier release was read.
         identifiers: How to treat identifiers; else as in the earlier release.
+        sensitive: How to treat sensitive topics; else as in the earlier release.
         sign: File of a private key that signs the release.
 
     Returns:
@@ -109,15 +113,16 @@ Hint: name what `anonymize_to_folder()` wrote
     new_rows = _select_new_rows(opened, first)
     setting = identifiers or previous.card.public.identifiers or "drop"
     check_setting(setting)
+    topics = normalize_sensitive(sensitive or previous.card.public.sensitive or "keep")
     terms = compute_extension_terms(opened, base, previous, ledger, add_budget)
     details = replace(terms.account.details, identifiers=setting, since=first)
     terms = replace(terms, account=replace(terms.account, details=details))
     rng = RandomSource()
     mapping = _add_lost_attempts(base, opened, previous.mapping(), terms.lost, rng)
     contributions = PreviousContributions(mapping, terms.max_contributions)
-    screened = searched(new_rows, terms.method, setting, shown)
+    screened = searched(new_rows, terms.method, setting, shown, topics)
     release = _reserve_and_extend(screened, terms, contributions, rng, shown)
-    release = finished(release, new_rows, setting)
+    release = finished(release, new_rows, setting, topics)
     return release.write(
         new, format=format, overwrite=overwrite, include_mapping=include_mapping, signer=signer
     )
@@ -195,7 +200,8 @@ def _add_lost_attempts(
         if details.max_contributions is None:
             raise VerificationError(f"entry {attempt.number} does not state its contribution bound")
         earlier = PreviousContributions(mapping, details.max_contributions)
-        new_rows = _select_new_rows(log, details.since)  # if it is missing, all: never too few
+        # Without a day, and with sensitive topics kept, more rows count as used: never too few.
+        new_rows = _select_new_rows(log, details.since)
         screened = searched(new_rows, base, details.identifiers or "keep", NoProgress())
         mapping = earlier.updated(base.count_contributions(screened, earlier), rng)
     return mapping

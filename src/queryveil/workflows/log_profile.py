@@ -110,12 +110,23 @@ class RiskSummary(Record):
     identifiers: Mapping[str, IdentifierCount]
 
 
+@dataclass(frozen=True, repr=False)
+class SensitiveCount(Record):
+    """How many rows, distinct queries and users a sensitive topic has."""
+
+    rows: int
+    queries: int
+    users: int
+
+
 @dataclass(frozen=True, repr=False, kw_only=True)
 class LogProfile(Record):
     """The size, topics and disclosure risks of a log: exact figures, for the data owner only.
 
     Attributes:
         topics: None without a taxonomy.
+        sensitive: Counts by sensitive topic, that of the most users first. Lists of words find
+            the topics; they miss many queries and flag some harmless ones.
         columns: By file, which of its columns were read as which.
         notes: Whether the ledger recorded this data access.
     """
@@ -126,9 +137,22 @@ class LogProfile(Record):
     size: LogSize = json_field(flat=True)
     topics: TopicSummary | None
     risks: RiskSummary
+    sensitive: Mapping[str, SensitiveCount]
     columns: Mapping[str, Mapping[str, str]]
     formats: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def sensitive_summary(self) -> str:
+        """What was found of sensitive topics, in one sentence."""
+        found = {topic: count for topic, count in self.sensitive.items() if count.rows}
+        if not found:
+            return "No query was found to be about a sensitive topic."
+        topic, count = next(iter(found.items()))
+        return (
+            f"{count.users:,} of {self.size.users:,} users sent queries about {topic}, the most "
+            f"frequent of {len(found):,} sensitive topics found ({count.rows:,} rows)."
+        )
 
     def plot(self) -> Chart:
         """Return a chart of how many users are at risk; exact figures, for the data owner only."""
@@ -158,6 +182,11 @@ class LogProfile(Record):
             for kind, count in self.risks.identifiers.items()
             for unit in ("queries", "users")
         ]
+        counted += [
+            ("sensitive", f"{topic}_{unit}", getattr(count, unit))
+            for topic, count in self.sensitive.items()
+            for unit in ("rows", "queries", "users")
+        ]
         return [*numbers, *counted]
 
     def notebook_view(self) -> NotebookView:
@@ -181,8 +210,14 @@ class LogProfile(Record):
             if count.queries
         )
         topics = () if self.topics is None else tuple(self.topics.fractions.items())
+        sensitive = tuple(
+            (topic, count.rows, count.queries, count.users)
+            for topic, count in self.sensitive.items()
+            if count.rows
+        )
         tables = (
             NotebookTable("Identifiers", ("kind", "queries", "users"), counted),
+            NotebookTable("Sensitive topics", ("topic", "rows", "queries", "users"), sensitive),
             NotebookTable("Topics", ("topic", "fraction"), topics),
         )
         shown = tuple(table for table in tables if table.rows)

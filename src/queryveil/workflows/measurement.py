@@ -21,8 +21,8 @@ from ..measures.result import MeasureResult, MeasureResults
 from ..methods.base import METHODS, Method, parse_method
 from ..release.reading import read_release
 from ..release.release import Release
-from .anonymization import run_screened
 from .budget import DATA_ACCESS_RECORDED, is_differentially_private, note_look, record_data_access
+from .screened_runs import run_screened
 
 
 def compute_measure(
@@ -60,22 +60,30 @@ def adapt_measure(chosen: Measure, methods: Iterable[Method]) -> Measure:
 
 
 def run_for_measurement(
-    method: Method, log: QueryLog, rng: RandomSource, identifiers: str = "drop"
+    method: Method,
+    log: QueryLog,
+    rng: RandomSource,
+    identifiers: str = "drop",
+    sensitive: str = "keep",
 ) -> Release:
     """Run a method in memory, to measure it; no budget is spent.
 
     If no row would be released, which `anonymize` refuses, return an empty release.
     """
-    return run_screened(method, log, rng, NoProgress(), identifiers, allow_empty=True)
+    return run_screened(
+        method, log, rng, NoProgress(), identifiers, sensitive=sensitive, allow_empty=True
+    )
 
 
-def make_rerun(method: Method, seed: int | None, identifiers: str = "drop") -> Rerun:
+def make_rerun(
+    method: Method, seed: int | None, identifiers: str = "drop", sensitive: str = "keep"
+) -> Rerun:
     """Return a function that runs a method on other logs."""
 
     def rerun(log: QueryLog, turn: int) -> Release:
         # Each turn has its own random stream, different from that of a run on the whole log.
         rng = RandomSource(None if seed is None else (seed + 1) * 1_000_003 + turn)
-        return run_for_measurement(method, log, rng, identifiers)
+        return run_for_measurement(method, log, rng, identifiers, sensitive)
 
     return rerun
 
@@ -197,12 +205,13 @@ def _prepare_rerun(
     RandomSource(seed)  # raises an error for a bad seed before any work is done
     if not any(isinstance(chosen, RerunMeasure) for chosen in selected):
         return None, []
-    method, setting = method_of_release(release), release.identifiers or "keep"
+    method = method_of_release(release)
+    settings = (release.identifiers or "keep", release.sensitive or "keep")
     method.check_ready()
     if not is_differentially_private(method):
-        return make_rerun(method, seed, setting), []
+        return make_rerun(method, seed, *settings), []
     record_data_access(release.source, method, ledger, f"measure ({method.name})")
-    return make_rerun(method, seed, setting), [DATA_ACCESS_RECORDED]
+    return make_rerun(method, seed, *settings), [DATA_ACCESS_RECORDED]
 
 
 def _compute_or_skip(

@@ -13,14 +13,16 @@ from ..core.records import Record, Scalar
 from ..log.keywords import ReadingKeywords
 from ..log.opening import LogLike, open_log
 from ..log.screening import check_setting, screen
+from ..log.sensitive import drop_topics, normalize_sensitive
 from ..methods.base import Method
 from ..methods.forecast import Alternative, Forecast
 from ..release.cards import PrivateCard
 from ..release.explanations import explain_guarantee
 from ..release.guarantee import DATA_ACCESS_NOTE, Guarantee, Level, Standing, standing_of
-from .anonymization import anonymize, run_screened
+from .anonymization import anonymize
 from .budget import is_differentially_private, note_look, record_data_access
 from .method_arguments import MethodLike, take_method
+from .screened_runs import run_screened
 
 _POPULATION = 100_000
 
@@ -91,6 +93,7 @@ def plan(
     exact: bool = False,
     ledger: str | None = None,
     identifiers: str = "drop",
+    sensitive: str = "keep",
     progress: Progress | None = None,
     **more: Unpack[ReadingKeywords],
 ) -> Plan: ...
@@ -105,6 +108,7 @@ def plan(
     exact: bool = False,
     ledger: str | None = None,
     identifiers: str = "drop",
+    sensitive: str = "keep",
     progress: Progress | None = None,
     **more: Any,
 ) -> Plan: ...
@@ -118,6 +122,7 @@ def plan(
     exact: bool = False,
     ledger: str | None = None,
     identifiers: str = "drop",
+    sensitive: str = "keep",
     progress: Progress | None = None,
     **more: Any,
 ) -> Plan:
@@ -135,6 +140,7 @@ def plan(
             access for all later releases.
         ledger: Name of the population, or folder of its ledger.
         identifiers: As for `anonymize`.
+        sensitive: As for `anonymize`.
         progress: Receives the stages of the work.
         more: Options of `read_log`, such as `columns`; parameters of a method that is named.
 
@@ -149,6 +155,7 @@ def plan(
     """
     chosen, reading = take_method(plan, method, more)
     check_setting(identifiers)
+    topics = normalize_sensitive(sensitive)
     private = is_differentially_private(chosen)
     if private and not exact:
         return _forecast(chosen, expected_users)
@@ -156,13 +163,14 @@ def plan(
     read = open_log(log, reading, progress=shown)
     if private:
         record_data_access(read, chosen, ledger)
-        release = run_screened(chosen, read, RandomSource(), shown, identifiers)
+        release = run_screened(chosen, read, RandomSource(), shown, identifiers, sensitive=topics)
         forecast = _forecast(chosen, expected_users)
         return replace(forecast, preview=release.preview_card(), data_access=DATA_ACCESS_NOTE)
     notes = note_look(read, ledger, "plan")
     with shown.stage("compare"):
-        alternatives = chosen.alternatives(screen(read, identifiers))
-    card = anonymize(read, chosen, identifiers=identifiers, progress=shown).preview_card()
+        alternatives = chosen.alternatives(screen(drop_topics(read, topics), identifiers))
+    release = anonymize(read, chosen, identifiers=identifiers, sensitive=topics, progress=shown)
+    card = release.preview_card()
     return Plan(
         method=card.method,
         parameters=card.public.parameters,

@@ -8,13 +8,14 @@ from .log_profile import LogProfile
 
 
 def profile_chart(profile: LogProfile) -> Chart:
-    """Return a chart of how many users have a unique query, a rare one, or an identifier."""
+    """Return a chart of how many users have a unique, rare or sensitive query, or an identifier."""
     users, risks = profile.size.users, profile.risks
     rare = round(risks.users_with_rare_query_fraction * users)
     counts = {
         "a query nobody else sent": risks.users_with_unique_query,
         "a query of fewer than 5 users": rare,
         **{count.title: count.users for count in risks.identifiers.values() if count.users},
+        **{f"about {name}": of.users for name, of in profile.sensitive.items() if of.users},
     }
     bars = [
         Bar(label, float(count), f"{count:,} of {users:,}", maximum=float(users or 1), tint="tint1")

@@ -39,6 +39,7 @@ from .log_profile import (
     RowsPerUser,
     TopicSummary,
 )
+from .sensitive_profile import count_sensitive
 from .taxonomies import make_mapper
 
 _MAX_CONCEPTS, _MAX_TOPIC_EXAMPLES = 10, 8  # shown
@@ -230,11 +231,14 @@ def _compute_profile(
     with shown.stage("identifiers"):
         users = count_users_by_flags(log.table, "query", sizes, _flag_queries)
         identifiers = _count_identifiers(sizes, users)
+    with shown.stage("sensitive topics"):
+        sensitive = count_sensitive(log.table, sizes)
     return LogProfile(
         accounting=log.accounting.counts(),
         size=size,
         topics=None if mapper is None else profile_topics(sizes, mapper, shown),
         risks=_compute_risks(totals, users, size, identifiers),
+        sensitive=sensitive,
         columns={source.path: dict(source.columns) for source in log.sources},
         formats=tuple(sorted({source.format for source in log.sources})),
         notes=tuple(notes),

@@ -1,0 +1,115 @@
+"""Drop the rows of sensitive topics from a log, by a fixed rule on each row alone.
+
+As in `screening`, the outcome of a row depends on its own text and on public lists: neighboring
+logs stay neighbors, and the guarantee of a method holds as if the log had had no such rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import polars as pl
+
+from ..core.randomness import RandomSource
+from ..engine.operations import aggregate, map_partitions, values_of
+from ..engine.table import RemoteTable
+from ..errors import UsageError, did_you_mean
+from ..lexicons.sensitive import TOPICS, topic_bits
+from .accounting import RowAccounting
+from .query_log import QueryLog
+from .screening import DROPPED, Flags, count_partition, find_last_rows, screen_partition
+
+_OUTCOMES = (
+    "query is of a sensitive topic",
+    "query is of a sensitive topic",  # nothing is masked
+    "click blanked, as the URL is of a sensitive topic",
+    "emptied so that the user stays, as the query is of a sensitive topic",
+)
+
+
+def topics_to_drop(setting: str) -> tuple[str, ...]:
+    """Return the topics that a setting drops, in the order of `TOPICS`.
+
+    >>> topics_to_drop("keep"), topics_to_drop("drop:crime,health")
+    ((), ('health', 'crime'))
+
+    Raises:
+        UsageError: The setting is none of `keep`, `drop` and `drop:TOPIC,...`.
+    """
+    word, has_list, listed = setting.partition(":")
+    if setting == "keep":
+        return ()
+    if word != "drop" or (has_list and not listed.strip()):
+        raise UsageError(
+            f'sensitive must be keep, drop or drop:TOPIC,..., got "{setting}"',
+            hint=f"the topics are {', '.join(TOPICS)}",
+        )
+    named = [name.strip() for name in listed.split(",")] if has_list else list(TOPICS)
+    for name in named:
+        if name not in TOPICS:
+            raise UsageError(f'"{name}" is no sensitive topic', hint=did_you_mean(name, TOPICS))
+    return tuple(topic for topic in TOPICS if topic in named)
+
+
+def normalize_sensitive(setting: str) -> str:
+    """Return a setting as cards write it; raise a `UsageError` if there is no such setting.
+
+    >>> normalize_sensitive("drop: crime, health"), normalize_sensitive("keep")
+    ('drop:health,crime', 'keep')
+    """
+    topics = topics_to_drop(setting)
+    if len(topics) == len(TOPICS):
+        return "drop"
+    return f"drop:{','.join(topics)}" if topics else "keep"
+
+
+def drop_topics(log: QueryLog, setting: str, *, users_stay: bool = False) -> QueryLog:
+    """Return the log without rows of sensitive topics; its accounting counts them.
+
+    A row is dropped for its query. A clicked URL of a sensitive topic is blanked with its rank.
+    With `users_stay` no user disappears: a user whose rows would all be dropped keeps the first
+    one, blanked.
+    """
+    topics = topics_to_drop(setting)
+    if not topics:
+        return log
+    flag = partial(_find_texts, topics=topics, users_stay=users_stay)
+    rows: pl.LazyFrame | RemoteTable
+    if isinstance(log.table, RemoteTable):
+        counts = aggregate(log.table, partial(count_partition, flag=flag), ["fate", "kind"])
+        rows = map_partitions(log.table, partial(screen_partition, flag=flag), RandomSource())
+    else:
+        found = flag(log.local_frame)
+        counts, rows = found.count(log.local_frame), found.apply(log.local_frame)
+    return replace(log, table=rows, accounting=_add_outcomes(log.accounting, counts))
+
+
+def texts_of_topics(table: pl.LazyFrame, column: str, topics: tuple[str, ...]) -> pl.DataFrame:
+    """Return the distinct values of a column that have one of the topics, and the first of these.
+
+    The column `kind` has the number of the topic in `TOPICS`. Each value is tested once.
+    """
+    values = values_of(table, column)
+    bits = topic_bits(values[column].cast(pl.String))
+    wanted = [(number, 1 << number) for number, name in enumerate(TOPICS) if name in topics]
+    first = pl.coalesce(
+        pl.when(pl.col("bits") & bit != 0).then(pl.lit(number, pl.Int64)) for number, bit in wanted
+    )
+    marked = values.with_columns(bits=bits).with_columns(kind=first)
+    return marked.drop("bits").drop_nulls("kind")
+
+
+def _find_texts(frame: pl.LazyFrame, topics: tuple[str, ...], users_stay: bool) -> Flags:
+    queries = texts_of_topics(frame, "query", topics)
+    queries = queries.with_columns(masked=pl.lit(None, queries.schema["query"]))
+    last = find_last_rows(frame, queries if users_stay else queries.clear())
+    return Flags(queries, texts_of_topics(frame, "url", topics), last)
+
+
+def _add_outcomes(before: RowAccounting, counts: pl.DataFrame) -> RowAccounting:
+    accounting = replace(before, dropped=dict(before.dropped), normalized=dict(before.normalized))
+    for outcome, kind, rows in counts.sort("kind", "fate").rows():
+        count = accounting.drop if outcome == DROPPED else accounting.change
+        count({f"{_OUTCOMES[outcome]}: {TOPICS[kind]}": rows})
+    return accounting
