@@ -1,8 +1,8 @@
 """How well sensitive topics are recognized in real web queries, by a sample judged by hand.
 
 The queries are those of `concepts.py`: the efficiency topics of TREC's Terabyte track of 2005. They
-stay outside the project; docs/explanation/judged-sensitive.md has verdicts by topic number alone. The
-lists were written with the topics of even numbers in view, and are judged on those of odd numbers.
+stay outside the project; docs/explanation/judged-sensitive.md has verdicts by topic number alone.
+The lists were written with the topics of even numbers in view, and are judged on odd numbers.
 
 Usage: sensitive.py             precision and estimated recall, by the verdicts of the page
        sensitive.py --judge     prints the sample with its texts, for judging by hand
@@ -24,20 +24,23 @@ from concepts import one_core, synthetic_queries, web_queries
 from queryveil.lexicons.sensitive import TOPICS, topic_bits
 
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "judged-sensitive.md"
-FLAGGED, UNFLAGGED, SEED = 200, 500, 21
-# Errors of a first sample, by which the lists were corrected; they are not drawn again.
-USED = (
-    373, 653, 799, 887, 1165, 4901, 8311, 8813, 8991, 9455, 9949, 10749, 11597, 12667, 13191, 14063,
-    14795, 16725, 20265, 22061, 23583, 25843, 27143, 27401, 30003, 31071, 31471, 33093, 33715, 34207,
-    34915, 39073, 40465, 41623, 44625, 44795, 45415, 45423, 45613, 45645, 47103, 47967, 49667, 49981,
-)  # fmt: skip
+FLAGGED, UNFLAGGED, SEED = 200, 500, 22
+# Errors of two earlier samples, by which the lists were corrected; they are not drawn again.
+USED = """
+    373 653 799 887 1165 4901 8311 8813 8991 9455 9949 10749 11597 12667 13191 14063 14795 16725
+    20265 22061 23583 25843 27143 27401 30003 31071 31471 33093 33715 34207 34915 39073 40465 41623
+    44625 44795 45415 45423 45613 45645 47103 47967 49667 49981
+    81 187 973 1499 2101 2437 4869 5803 7635 8237 9649 10079 10509 11951 12555 15589 17795 17939
+    19775 20377 21119 23165 24183 25923 26069 28551 30151 30267 30773 32155 32439 34497 35229 37699
+    37703 38089 38883 40441 42947 42991 42995 44171 45033
+"""
 
 
 def sample(queries: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame, int, int]:
     """Give the flagged and the unflagged sample, and out of how many distinct queries each is."""
     odd = queries.to_frame().with_row_index("topic", offset=1).filter(pl.col("topic") % 2 == 1)
     distinct = odd.unique("query", keep="first", maintain_order=True)
-    distinct = distinct.filter(~pl.col("topic").is_in(USED))
+    distinct = distinct.filter(~pl.col("topic").is_in([int(number) for number in USED.split()]))
     marked = distinct.with_columns(bits=topic_bits(distinct["query"]))
     parts = [marked.filter(pl.col("bits") != 0), marked.filter(pl.col("bits") == 0)]
     drawn = [
@@ -49,36 +52,48 @@ def sample(queries: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame, int, int]:
 
 @dataclass
 class Verdicts:
-    """Topic numbers of wrong flags and of missed queries, and the sizes that the page states."""
+    """The judged queries by topic number, and of how many queries they were drawn."""
 
-    flagged: int
-    wrong: int
-    unflagged: int
-    missed: int
+    right: list[int]
+    wrong: list[int]
+    missed: list[int]
+    without: list[int]
     all_flagged: int
     all_unflagged: int
 
     @classmethod
     def read(cls) -> Verdicts:
         text = PAGE.read_text("utf-8")
-        rows = re.findall(r"^\| (\d+) \| [a-z, -]+ \| (right|wrong) \|$", text, re.M)
-        missed = re.findall(r"^\| (\d+) \| [a-z, -]+ \| missed \|$", text, re.M)
+        rows = re.findall(r"^\| (\d+) \| [a-z, -]+ \| (right|wrong|missed) \|$", text, re.M)
+        found = {name: [int(n) for n, of in rows if of == name] for name in ("right", "wrong")}
+        missed = [int(n) for n, of in rows if of == "missed"]
+        without = re.findall(r"\d+", text.partition("No sensitive topic have the numbers")[2])
         sizes = re.search(r"out of ([\d,]+) flagged and ([\d,]+) unflagged", text)
-        drawn = re.search(r"and ([\d,]+) of the unflagged", text)
-        assert sizes and drawn
-        whole = [int(number.replace(",", "")) for number in (*sizes.groups(), drawn[1])]
-        wrong = sum(verdict == "wrong" for _, verdict in rows)
-        return cls(len(rows), wrong, whole[2], len(missed), whole[0], whole[1])
+        assert sizes is not None
+        whole = [int(number.replace(",", "")) for number in sizes.groups()]
+        return cls(found["right"], found["wrong"], missed, [int(n) for n in without], *whole)
 
     def print(self) -> None:
-        precision = 1 - self.wrong / self.flagged
-        miss = self.missed / self.unflagged
+        flagged = len(self.right) + len(self.wrong)
+        unflagged = len(self.missed) + len(self.without)
+        precision, miss = len(self.right) / flagged, len(self.missed) / unflagged
         right = precision * self.all_flagged
-        low, high = interval(self.missed, self.unflagged)
-        print(f"precision {precision:.1%} ({self.flagged - self.wrong} of {self.flagged})")
-        print(f"recall, estimated {right / (right + miss * self.all_unflagged):.1%}")
-        ends = [right / (right + share * self.all_unflagged) for share in (high, low)]
-        print(f"95% interval of the recall {ends[0]:.1%} to {ends[1]:.1%}")
+        low, high = interval(len(self.right), flagged)
+        print(f"precision {precision:.1%} ({low:.0%} to {high:.0%}), {flagged} flagged queries")
+        low, high = interval(len(self.missed), unflagged)
+        recall, *ends = (
+            right / (right + share * self.all_unflagged) for share in (miss, high, low)
+        )
+        print(
+            f"recall {recall:.1%} ({ends[0]:.0%} to {ends[1]:.0%}), {unflagged} unflagged queries"
+        )
+
+    def print_today(self, queries: pl.Series) -> None:
+        """Print what today's lists say of the judged queries."""
+        for name in ("right", "wrong", "missed", "without"):
+            numbers = getattr(self, name)
+            texts = queries.gather([number - 1 for number in numbers])
+            print(f"{name}: today {int((topic_bits(texts) > 0).sum())} of {len(numbers)} flagged")
 
 
 def interval(found: int, size: int) -> tuple[float, float]:
@@ -108,12 +123,14 @@ def main() -> None:
         return
     if not chosen.judge:
         Verdicts.read().print()
-    if (queries_or_none := web_queries()) is None:
+    if (real := web_queries()) is None:
         print("the queries of TREC cannot be had here")
         return
-    flagged, unflagged, all_flagged, all_unflagged = sample(queries_or_none)
-    print(f"now {all_flagged:,} flagged and {all_unflagged:,} unflagged")
-    if chosen.judge:
+    flagged, unflagged, all_flagged, all_unflagged = sample(real)
+    print(f"today {all_flagged:,} flagged and {all_unflagged:,} unflagged")
+    if not chosen.judge:
+        Verdicts.read().print_today(real)
+    else:
         for topic, text, bits in flagged.iter_rows():
             print(topic, text, names(bits), sep=" | ")
         for topic, text, _ in unflagged.iter_rows():

@@ -29,16 +29,26 @@ BRANCHES = {
         ("therapy", "medical care"),
         ("medicine", "medical science"),
         ("injury", "ill health"),
+        ("disorder", "physical condition"),
+        ("nerve", "fiber bundle"),
+        ("internal organ", "organ"),
+        ("gland", "organ"),
+        ("blood vessel", "vessel"),
+        ("muscle", "contractile organ"),
+        ("diagnostic test", "assay"),
+        ("medical care", "treatment"),
+        ("hormone", "secretion"),
     )
 }
 # Words that mean something else in queries, or animals' health, or no more than a hint.
 LEFT_OUT = """
-    acoustic, bayer, blue angel, blue devil, health physics, manson, bleeding, chicken breast, crystal violet, hickey, illness, pharmaceutical, red water, smart,
-    spots, therapy, therapeutic, veterinarian, veterinary, vet, burn, burning, sting, bite, cut,
-    scratch, swelling, hot flash, balm, lotion, cosmetic, cold, shock, rupture, blister, gray,
-    intern, doc, hand, house, resident, shrink, surgeon general, medic, allopath, anatomy, rust,
-    wilt, blight, leaf spot, mildew, scald, dust, rot, smut, yellows, black spot, root rot, fire blight,
-    distemper, mange, strangles, glanders, spavin, roaring, heaves, bloat, staggers, gid, hoof
+    acoustic, adrenaline, anatomy, balm, bayer, black spot, bleeding, blight, blister, bloat,
+    blue angel, blue devil, burn, burning, chicken breast, cold, cosmetic, crystal violet, cut,
+    distemper, dust, fire blight, gid, gland, glanders, gray, hand, health physics, heaves, hickey,
+    hot flash, house, illness, intern, leaf spot, lotion, mange, manson, mildew, pharmaceutical,
+    red water, roaring, root rot, rot, rupture, rust, scald, scratch, shock, smart, smut, spavin,
+    spots, staggers, sting, strangles, swelling, therapeutic, therapy, vet, veterinarian,
+    veterinary, wilt, yellows
 """
 SHORTEST = 4
 
