@@ -21,7 +21,8 @@ from pathlib import Path
 import polars as pl
 
 from concepts import one_core, synthetic_queries, web_queries
-from queryveil.lexicons.sensitive import TOPICS, topic_bits
+from queryveil.lexicons.sensitive import topic_bits
+from queryveil.lexicons.sensitive_terms import TOPICS
 
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "judged-sensitive.md"
 FLAGGED, UNFLAGGED, SEED = 200, 500, 22

@@ -144,8 +144,8 @@ def test_identifiers_are_searched_there_too(
 
 def test_sensitive_topics_are_dropped_there_too(engine: EngineConfig, tmp_path: Path) -> None:
     path = tmp_path / "log.tsv"
-    lines = [f"u{n}\t{query}\t2006-03-01 10:00:00\t\t\n" for n in range(5)
-             for query in ("weather", "breast cancer", "county jail" if n else "herpes")]  # fmt: skip
+    queries = ("weather", "breast cancer", "county jail")
+    lines = [f"u{n}\t{query}\t2006-03-01 10:00:00\t\t\n" for n in range(5) for query in queries]
     path.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(lines))
     here, there = qv.read_log(path), qv.read_log(path, engine=engine)
     one, two = (drop_topics(log, "drop:health,crime") for log in (here, there))

@@ -7,6 +7,7 @@ sensitive-topics.md` has the measured shares. Whether a text has a topic depends
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,18 @@ def flag_topics(texts: pl.Series) -> pl.DataFrame:
     return pl.DataFrame({name: bits & (1 << place) != 0 for place, name in enumerate(TOPICS)})
 
 
+def has_topic(texts: pl.Series, topics: Sequence[str]) -> pl.Series:
+    """Return whether each text has one of the named topics: Booleans, never null.
+
+    >>> has_topic(pl.Series(["flu", "county jail"]), ["crime"]).to_list()
+    [False, True]
+    """
+    if not topics:
+        return pl.repeat(False, len(texts), eager=True).alias(texts.name)
+    wanted = sum(1 << TOPICS.index(topic) for topic in topics)
+    return topic_bits(texts.cast(pl.String)) & wanted != 0
+
+
 def _in_parts(texts: pl.Series) -> list[pl.Series]:
     return [texts.slice(start, _MAX_TEXTS) for start in range(0, len(texts), _MAX_TEXTS)]
 
@@ -72,17 +85,17 @@ def _search(texts: pl.Series) -> NDArray[np.uint8]:
     contexts = np.zeros(len(texts), np.int64)
     np.bitwise_or.at(contexts, split.texts, (split.flags >> MAKES) & ALL_CONTEXTS)
     counted = matches.keep((matches.flags >> CANCELLED) & contexts[matches.texts] == 0)
-    found = np.zeros(len(texts), np.uint8)
+    bits = np.zeros(len(texts), np.uint8)
     for topic in range(N_TOPICS):
         allowed = contexts & terms.topic_contexts[topic] == 0
         has = allowed & counted.have(topic, len(texts))
-        found |= has.astype(np.uint8) << np.uint8(topic)
-    return found
+        bits |= has.astype(np.uint8) << np.uint8(topic)
+    return bits
 
 
 @dataclass(frozen=True, eq=False)
 class _Matches:
-    """The terms found: in which text, which one (by its hash), and its flags."""
+    """The terms in the texts: in which text, which one (by its hash), and its flags."""
 
     texts: Numbers
     hashes: Hashes
@@ -93,13 +106,13 @@ class _Matches:
 
     def have(self, topic: int, n_texts: int) -> NDArray[np.bool_]:
         """Return which texts have a term that is enough for a topic, or enough hints."""
-        found = np.zeros(n_texts, np.bool_)
-        found[self.texts[self.flags & (1 << topic) != 0]] = True
+        has_topic = np.zeros(n_texts, np.bool_)
+        has_topic[self.texts[self.flags & (1 << topic) != 0]] = True
         hints = self.keep(self.flags & (1 << (topic + HINT)) != 0)
         pairs = pl.DataFrame({"text": hints.texts, "hash": hints.hashes}).unique()
         counts = pairs.group_by("text").len().filter(pl.col("len") >= _MIN_HINTS)
-        found[counts["text"].to_numpy()] = True
-        return found
+        has_topic[counts["text"].to_numpy()] = True
+        return has_topic
 
 
 class _Split:
@@ -117,9 +130,9 @@ class _Split:
         phrases = list(self._find_phrases())
         hidden = self._hide(phrases)
         words = np.flatnonzero(self.flags)
-        found = [(words, 1, self.hashes[words], self.flags[words]), *phrases]
+        candidates = [(words, 1, self.hashes[words], self.flags[words]), *phrases]
         kept = []
-        for starts, size, hashes, flags in found:
+        for starts, size, hashes, flags in candidates:
             seen = (hidden[starts] <= size) & (hidden[starts + size - 1] <= size)
             kept.append(_Matches(self.texts[starts[seen]], hashes[seen], flags[seen]))
         return _Matches(
@@ -133,7 +146,7 @@ class _Split:
         begins = self.table.distinct.is_in(self.terms.first_words.implode()).to_numpy()
         starts = np.flatnonzero(begins[self.table.numbers])
         hashes = self.hashes[starts]
-        found = []
+        phrases = []
         for size in range(2, self.terms.longest + 1):
             ends = starts + size - 1
             inside = ends < len(self.texts)
@@ -145,8 +158,8 @@ class _Split:
             )
             is_phrase = self.terms.hashes[places] == hashes
             flags = self.terms.phrase_flags[places[is_phrase]]
-            found.append((starts[is_phrase], size, hashes[is_phrase], flags))
-        return found
+            phrases.append((starts[is_phrase], size, hashes[is_phrase], flags))
+        return phrases
 
     def _hide(self, phrases: list[tuple[Numbers, int, Hashes, Numbers]]) -> Numbers:
         """Return for each word the size of the longest harmless phrase, or name, that it is in."""

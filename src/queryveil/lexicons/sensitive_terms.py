@@ -43,7 +43,7 @@ def split_signs(texts: pl.Series) -> pl.Series:
     return fold(texts.str.replace_all(_SEPARATORS, " "))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Terms:
     """The terms, as the search for topics needs them.
 
@@ -83,11 +83,11 @@ def parse_terms(text: str, further: Mapping[str, Sequence[str]] | None = None) -
     >>> parse_terms("[crime]\nen: arson, bank robber").words.sort("word").rows()
     [('arson', 16), ('arsons', 16)]
     """
-    found = _Collected()
+    collected = _Collected()
     for topic, terms in (further or {}).items():
-        found.lines += [(topic, "en", term) for term in terms]
-    found.lines += _split_lines(text)
-    return found.terms()
+        collected.lines += [(topic, "en", term) for term in terms]
+    collected.lines += _split_lines(text)
+    return collected.terms()
 
 
 def _split_lines(text: str) -> Iterator[_Line]:

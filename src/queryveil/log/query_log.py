@@ -122,6 +122,8 @@ class QueryLog(NotebookShown):
         could_stop: Whether reading would have stopped at too many unreadable rows.
         since: The first day that the data owner kept.
         until: The last day that the data owner kept.
+        dropped_topics: The sensitive topics whose rows were dropped: a method that releases parts
+            of queries must not release parts of these topics.
 
     >>> log = QueryLog.from_rows([("1", "cats", "2006-03-01 10:00:00", 1, "http://a.example"),
     ...                           ("1", "cats", "2006-03-01 10:00:00", 2, "http://b.example")])
@@ -138,6 +140,7 @@ class QueryLog(NotebookShown):
     could_stop: bool = False
     since: date | None = None
     until: date | None = None
+    dropped_topics: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
     def from_frame(

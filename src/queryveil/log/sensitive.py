@@ -15,7 +15,8 @@ from ..core.randomness import RandomSource
 from ..engine.operations import aggregate, map_partitions, values_of
 from ..engine.table import RemoteTable
 from ..errors import UsageError, did_you_mean
-from ..lexicons.sensitive import TOPICS, topic_bits
+from ..lexicons.sensitive import topic_bits
+from ..lexicons.sensitive_terms import TOPICS
 from .accounting import RowAccounting
 from .query_log import QueryLog
 from .screening import DROPPED, Flags, count_partition, find_last_rows, screen_partition
@@ -80,9 +81,10 @@ def drop_topics(log: QueryLog, setting: str, *, users_stay: bool = False) -> Que
         counts = aggregate(log.table, partial(count_partition, flag=flag), ["fate", "kind"])
         rows = map_partitions(log.table, partial(screen_partition, flag=flag), RandomSource())
     else:
-        found = flag(log.local_frame)
-        counts, rows = found.count(log.local_frame), found.apply(log.local_frame)
-    return replace(log, table=rows, accounting=_add_outcomes(log.accounting, counts))
+        flags = flag(log.local_frame)
+        counts, rows = flags.count(log.local_frame), flags.apply(log.local_frame)
+    accounting = _add_outcomes(log.accounting, counts)
+    return replace(log, table=rows, accounting=accounting, dropped_topics=topics)
 
 
 def texts_of_topics(table: pl.LazyFrame, column: str, topics: tuple[str, ...]) -> pl.DataFrame:
@@ -96,8 +98,8 @@ def texts_of_topics(table: pl.LazyFrame, column: str, topics: tuple[str, ...]) -
     first = pl.coalesce(
         pl.when(pl.col("bits") & bit != 0).then(pl.lit(number, pl.Int64)) for number, bit in wanted
     )
-    marked = values.with_columns(bits=bits).with_columns(kind=first)
-    return marked.drop("bits").drop_nulls("kind")
+    with_kinds = values.with_columns(bits=bits).with_columns(kind=first)
+    return with_kinds.drop("bits").drop_nulls("kind")
 
 
 def _find_texts(frame: pl.LazyFrame, topics: tuple[str, ...], users_stay: bool) -> Flags:

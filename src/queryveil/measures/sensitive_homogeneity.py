@@ -14,7 +14,8 @@ import polars as pl
 
 from ..core.parameters import parameter
 from ..engine.operations import values_of
-from ..lexicons.sensitive import TOPICS, topic_bits
+from ..lexicons.sensitive import topic_bits
+from ..lexicons.sensitive_terms import TOPICS
 from ..release.cards import SensitiveGroups
 from ..release.release import Release
 from ._shared.queries import released_log
@@ -23,7 +24,7 @@ from .context import MeasureContext
 from .result import MeasureResult
 from .uniqueness import collect_logs
 
-DEFAULT_SHARE = 0.5
+DEFAULT_THRESHOLD = 0.5
 
 
 @dataclass(frozen=True)
@@ -42,24 +43,27 @@ class SensitiveHomogeneity(Measure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "utility"]] = "risk"
 
-    share: float = parameter(
-        DEFAULT_SHARE, "share of the rows of one topic that a log must exceed", min=0.0, max=0.99
+    threshold: float = parameter(
+        DEFAULT_THRESHOLD,
+        "fraction of the rows of a log that one topic must exceed",
+        min=0.0,
+        max=0.99,
     )
 
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the fraction of users in such groups, in the release and in the log."""
-        found = count_sensitive_groups(released_log(release), self.share)
+        groups = count_sensitive_groups(released_log(release), self.threshold)
         before = self._count_original(context)
         return self.result(
-            round(found.fraction, 6),
+            round(groups.fraction, 6),
             counts={
-                "users": found.users,
-                "users_in_such_groups": found.users_in_such_groups,
-                "groups": found.groups,
-                "groups_of_one_topic": found.groups_of_one_topic,
+                "users": groups.users,
+                "users_in_such_groups": groups.users_in_such_groups,
+                "groups": groups.groups,
+                "groups_of_one_topic": groups.groups_of_one_topic,
             },
             details={"before": round(before.fraction, 6)},
-            summary=f"{found.summary}; in the original log {before.users_in_such_groups:,} of "
+            summary=f"{groups.summary}; in the original log {before.users_in_such_groups:,} of "
             f"{before.users:,} users have such a log",
             basis="topics by lists of words, which miss about four of ten such queries",
         )
@@ -69,20 +73,22 @@ class SensitiveHomogeneity(Measure):
         self._count_original(context)
 
     def _count_original(self, context: MeasureContext) -> SensitiveGroups:
-        key = ("sensitive groups", self.share)
+        key = ("sensitive groups", self.threshold)
         return context.cached(
-            key, lambda: count_sensitive_groups(context.log.local_frame, self.share)
+            key, lambda: count_sensitive_groups(context.log.local_frame, self.threshold)
         )
 
 
-def count_sensitive_groups(log: pl.LazyFrame, share: float = DEFAULT_SHARE) -> SensitiveGroups:
+def count_sensitive_groups(
+    log: pl.LazyFrame, threshold: float = DEFAULT_THRESHOLD
+) -> SensitiveGroups:
     """Count the groups of users with equal logs, and those mostly about one sensitive topic.
 
     >>> rows = {"user": ["a", "b", "c"], "query": ["breast cancer", "breast cancer", "weather"]}
     >>> count_sensitive_groups(pl.LazyFrame(rows)).users_in_such_groups
     2
     """
-    topics = _find_main_topics(log, share)
+    topics = _find_main_topics(log, threshold)
     logs = collect_logs(log).join(topics.lazy(), on="user", how="left")
     # Users of one group have equal rows, and so the same topic.
     groups = logs.group_by("row").agg(users=pl.len(), topic=pl.col("topic").first())
@@ -94,26 +100,26 @@ def count_sensitive_groups(log: pl.LazyFrame, share: float = DEFAULT_SHARE) -> S
         users_in_such_groups=int(such["users"].sum()),
         groups=table.height,
         groups_of_one_topic=such.height,
-        share=share,
-        by_topic={TOPICS[topic]: groups for topic, groups in by_topic.rows()},
+        threshold=threshold,
+        by_topic={TOPICS[topic]: number for topic, number in by_topic.rows()},
     )
 
 
-def _find_main_topics(log: pl.LazyFrame, share: float) -> pl.DataFrame:
+def _find_main_topics(log: pl.LazyFrame, threshold: float) -> pl.DataFrame:
     """Return the users with more than this share of rows in one topic, and the topic's number."""
     texts = values_of(log, "query")
     bits = topic_bits(texts["query"].cast(pl.String)).cast(pl.Int64)
-    marked = log.select("user", "query").join(
+    rows_with_bits = log.select("user", "query").join(
         texts.with_columns(bits=bits).filter(pl.col("bits") > 0).lazy(), on="query", how="left"
     )
-    counts = marked.group_by(pl.col("user").to_physical()).agg(
+    counts = rows_with_bits.group_by(pl.col("user").to_physical()).agg(
         pl.len().alias("rows"),
         *((pl.col("bits").fill_null(0) & (1 << n) > 0).sum().alias(str(n)) for n in range(_N)),
     )
     rows = counts.unpivot(
         [str(n) for n in range(_N)], index=["user", "rows"], variable_name="topic"
     )
-    main = rows.filter(pl.col("value") > share * pl.col("rows")).with_columns(
+    main = rows.filter(pl.col("value") > threshold * pl.col("rows")).with_columns(
         pl.col("topic").cast(pl.Int64)
     )
     order = main.sort("value", "topic", descending=[True, False])

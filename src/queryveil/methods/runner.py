@@ -133,15 +133,18 @@ def _run(method: Method, log: QueryLog, rng: RandomSource, progress: Progress) -
     table = method.repartition(log.table, progress)
     batch_rows = _BATCH_ROWS if method.parallelism == "users" else 0
     with progress.stage("protect"):
-        run_partition = partial(_run_partition, method=method)
+        run_partition = partial(_run_partition, method=method, dropped_topics=log.dropped_topics)
         output = protect_partitions(table, run_partition, rng, batch_rows)
     return _merge_outputs(method, output)
 
 
-def _run_partition(frame: pl.LazyFrame, rng: RandomSource, *, method: Method) -> PartitionOutput:
+def _run_partition(
+    frame: pl.LazyFrame, rng: RandomSource, *, method: Method, dropped_topics: tuple[str, ...] = ()
+) -> PartitionOutput:
     """Run the method on the users of one partition as if they were all users."""
     rows = frame.collect()
-    part = QueryLog(rows.lazy(), RowAccounting(rows=rows.height))
+    accounting = RowAccounting(rows=rows.height)
+    part = QueryLog(rows.lazy(), accounting, dropped_topics=dropped_topics)
     output = method.run_partition(part, rng, NoProgress())
     counts = {
         f"{counter}/{reason}": count

@@ -142,17 +142,17 @@ class SensitiveGroups(Record):
     """How many groups of users with equal logs have a log mostly of one sensitive topic.
 
     Attributes:
-        share: The share of the rows that the topic exceeds.
+        threshold: The fraction of the rows of a log that the topic exceeds.
         by_topic: The numbers of such groups by topic.
     """
 
-    shown = ("share",)
+    shown = ("threshold",)
 
     users: int
     users_in_such_groups: int
     groups: int
     groups_of_one_topic: int
-    share: float
+    threshold: float
     by_topic: Mapping[str, int]
 
     @property
@@ -166,7 +166,7 @@ class SensitiveGroups(Record):
         topics = ", ".join(f"{name} {groups:,}" for name, groups in self.by_topic.items())
         return (
             f"are in {self.groups_of_one_topic:,} of {self.groups:,} groups whose shared log has "
-            f"more than {self.share:.0%} of its rows in one sensitive topic"
+            f"more than {self.threshold:.0%} of its rows in one sensitive topic"
             f"{f' ({topics})' * bool(topics)}"
         )
 

@@ -16,7 +16,7 @@ import polars as pl
 from ..core.records import Record
 from ..engine.operations import count_rows
 from ..errors import VerificationError
-from ..lexicons.sensitive import TOPICS
+from ..lexicons.sensitive_terms import TOPICS
 from ..log.query_log import is_click
 from ..log.screening import flagged
 from ..log.sensitive import texts_of_topics

@@ -14,7 +14,7 @@ from dataclasses import replace
 import polars as pl
 
 from ..engine.operations import count_rows
-from ..lexicons.sensitive import TOPICS, topic_bits
+from ..lexicons.sensitive import has_topic
 from ..log.sensitive import texts_of_topics, topics_to_drop
 from .guarantee import Check, Guarantee
 from .release import Release
@@ -24,7 +24,7 @@ _REASON = "released text is of a sensitive topic"
 _EMPTY = "•••"
 
 
-def promise_topics(guarantee: Guarantee, setting: str | None) -> Guarantee:
+def add_topic_check(guarantee: Guarantee, setting: str | None) -> Guarantee:
     """Return a guarantee with the check and the limits of dropping sensitive topics."""
     topics = topics_to_drop(setting or "keep")
     if not topics:
@@ -43,15 +43,15 @@ def promise_topics(guarantee: Guarantee, setting: str | None) -> Guarantee:
 def without_topics(release: Release, setting: str) -> Release:
     """Return a release without texts of the sensitive topics that the setting drops."""
     topics = topics_to_drop(setting)
-    guarantee = promise_topics(release.guarantee, setting)
-    marked = replace(release, sensitive=setting, guarantee=guarantee)
+    guarantee = add_topic_check(release.guarantee, setting)
+    labeled = replace(release, sensitive=setting, guarantee=guarantee)
     if not topics:
-        return marked
+        return labeled
     tables = {name: _clean_table(table, topics) for name, table in release.tables.items()}
     lost = sum(table.height for table in release.tables.values())
     lost -= sum(table.height for table in tables.values())
     blanked = _add_counts(release.blanked, {f"row of a table: {_REASON}": lost})
-    cleaned = replace(marked, tables=tables, blanked=blanked)
+    cleaned = replace(labeled, tables=tables, blanked=blanked)
     return cleaned if release.log is None else _clean_log(cleaned, release.log, topics)
 
 
@@ -79,9 +79,8 @@ def _clean_log(release: Release, log: pl.LazyFrame, topics: tuple[str, ...]) -> 
 
 def _clean_table(table: pl.DataFrame, topics: tuple[str, ...]) -> pl.DataFrame:
     """Return a table without the rows in which any text is of one of the topics."""
-    wanted = sum(1 << TOPICS.index(topic) for topic in topics)
     texts = [name for name, dtype in table.schema.items() if not dtype.is_numeric()]
-    bad = [(topic_bits(table[name].cast(pl.String)) & wanted != 0).alias(name) for name in texts]
+    bad = [has_topic(table[name], topics) for name in texts]
     return table.filter(~pl.any_horizontal(bad)) if any(flags.any() for flags in bad) else table
 
 

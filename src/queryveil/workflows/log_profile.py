@@ -144,14 +144,14 @@ class LogProfile(Record):
 
     @property
     def sensitive_summary(self) -> str:
-        """What was found of sensitive topics, in one sentence."""
-        found = {topic: count for topic, count in self.sensitive.items() if count.rows}
-        if not found:
-            return "No query was found to be about a sensitive topic."
-        topic, count = next(iter(found.items()))
+        """How many users sent queries of the most frequent sensitive topic, in one sentence."""
+        counts = {topic: count for topic, count in self.sensitive.items() if count.rows}
+        if not counts:
+            return "The lists of words flag no query as being about a sensitive topic."
+        topic, count = next(iter(counts.items()))
         return (
             f"{count.users:,} of {self.size.users:,} users sent queries about {topic}, the most "
-            f"frequent of {len(found):,} sensitive topics found ({count.rows:,} rows)."
+            f"frequent of {len(counts):,} sensitive topics ({count.rows:,} rows)."
         )
 
     def plot(self) -> Chart:

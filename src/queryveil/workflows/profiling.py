@@ -231,14 +231,12 @@ def _compute_profile(
     with shown.stage("identifiers"):
         users = count_users_by_flags(log.table, "query", sizes, _flag_queries)
         identifiers = _count_identifiers(sizes, users)
-    with shown.stage("sensitive topics"):
-        sensitive = count_sensitive(log.table, sizes)
     return LogProfile(
         accounting=log.accounting.counts(),
         size=size,
         topics=None if mapper is None else profile_topics(sizes, mapper, shown),
         risks=_compute_risks(totals, users, size, identifiers),
-        sensitive=sensitive,
+        sensitive=count_sensitive(log.table, sizes, shown),
         columns={source.path: dict(source.columns) for source in log.sources},
         formats=tuple(sorted({source.format for source in log.sources})),
         notes=tuple(notes),

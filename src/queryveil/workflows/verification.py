@@ -19,7 +19,7 @@ from ..release.formats import data_of
 from ..release.guarantee import SEEDED, Guarantee, Level, standing_of
 from ..release.identifiers import promised
 from ..release.noise import CountNoise
-from ..release.sensitive import promise_topics
+from ..release.sensitive import add_topic_check
 from ..release.signing import read_public_key, signature_of
 from ..release.verification import check_folder, read_public_card, verify_public
 from ..release.writing import archive_public
@@ -66,7 +66,7 @@ class VerificationReport(Record):
 
 def promise_of(method: Method, card: PublicCard) -> Guarantee:
     """Return the guarantee of a method with the screening that the card names."""
-    return promise_topics(promised(method.guarantee(), card.identifiers), card.sensitive)
+    return add_topic_check(promised(method.guarantee(), card.identifiers), card.sensitive)
 
 
 def follows(card: PublicCard) -> list[CheckResult]:

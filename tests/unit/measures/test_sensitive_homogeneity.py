@@ -66,7 +66,7 @@ def test_values_worked_by_hand() -> None:
         "2 of 3 released users are in 1 of 2 groups whose shared log has more than 50% of its rows "
         "in one sensitive topic (health 1); in the original log 2 of 4 users have such a log"
     )
-    strict = SensitiveHomogeneity(share=0.7).compute(MeasureContext(log), release)
+    strict = SensitiveHomogeneity(threshold=0.7).compute(MeasureContext(log), release)
     assert strict.value == 0
 
 

@@ -82,8 +82,7 @@ def test_a_profile_counts_them(path: Path) -> None:
     }  # fmt: skip
     assert list(found.sensitive)[:2] == ["health", "crime"]  # the worst first
     assert found.sensitive_summary == (
-        "9 of 9 users sent queries about health, the most frequent of 2 sensitive topics found "
-        "(9 rows)."
+        "9 of 9 users sent queries about health, the most frequent of 2 sensitive topics (9 rows)."
     )
     figures = found.to_polars()
     assert figures.filter(figure="crime_users")["value"].to_list() == [4]
@@ -94,12 +93,14 @@ def test_a_profile_counts_them(path: Path) -> None:
 def test_a_log_without_them(tmp_path: Path) -> None:
     rows = [(user, "weather", None, None, None) for user in "ab"]
     found = profile(qv.QueryLog.from_rows(rows))
-    assert found.sensitive_summary == "No query was found to be about a sensitive topic."
+    assert found.sensitive_summary == (
+        "The lists of words flag no query as being about a sensitive topic."
+    )
 
 
 @pytest.mark.parametrize("method", ["semantic", "string", "category", "syntactic"])
 def test_the_owner_is_told_of_homogeneous_groups(method: str, tmp_path: Path) -> None:
-    """Six users share a log about illnesses, and six one about sports; the public learns nothing."""
+    """Six users share a log about illnesses, six one about sports; the public learns nothing."""
     ill, well = ["breast cancer", "herpes", "diabetes"], ["tennis", "golf", "weather"]
     rows = [
         (f"u{n}", query, "2006-03-01", None, None)

@@ -15,6 +15,7 @@ from ...core.progress import Progress
 from ...core.randomness import RandomSource
 from ...engine.operations import count_users_by_key, unique_queries
 from ...errors import InputError
+from ...lexicons.sensitive import has_topic
 from ...log.identifiers import kinds_of
 from ...log.query_log import QueryLog
 from .contributions import NOBODY
@@ -44,13 +45,18 @@ class QueryPool:
 
 
 def build_query_pool(
-    concept_mapping: ConceptMapping, sent: pl.DataFrame, output_unit: str, min_users: int
+    concept_mapping: ConceptMapping,
+    sent: pl.DataFrame,
+    output_unit: str,
+    min_users: int,
+    dropped_topics: tuple[str, ...] = (),
 ) -> QueryPool:
     """Return the texts that enough users sent, by concept.
 
     Args:
         sent: One row per user (a number) and query (a number of the mapping) that they sent.
         output_unit: With "phrase" a text is a phrase, with "query" the complete query.
+        dropped_topics: Sensitive topics that no text may have, as no query has them.
     """
     phrases = (
         concept_mapping.phrase_texts()
@@ -65,6 +71,7 @@ def build_query_pool(
         "concept", text="phrase", number=concept_mapping.phrases["query"].cast(pl.UInt32)
     ).filter(pl.col("concept") >= 0)
     rows = rows.filter(~_is_late_identifier(rows, concept_mapping.queries))
+    rows = rows.filter(~has_topic(rows["text"], dropped_topics))
     rows = rows.with_columns(pl.col("text").cast(pl.Categorical))
     pairs = sent.lazy().join(rows.lazy(), left_on="query", right_on="number")
     users = pairs.select("user", "text").unique().collect(engine="streaming")
@@ -196,7 +203,11 @@ def _replace_rare(
 ) -> pl.DataFrame:
     """Draw a frequent query for each rare one that has a concept; drop the others."""
     pool = build_query_pool(
-        concept_mapping, user_query_pairs(log, members["user"], concept_mapping), "query", min_users
+        concept_mapping,
+        user_query_pairs(log, members["user"], concept_mapping),
+        "query",
+        min_users,
+        log.dropped_topics,
     )
     concept = _first_concepts(concept_mapping, rare["query"])
     rare = rare.filter(pl.Series(concept >= 0))

@@ -103,7 +103,9 @@ class SemanticMicroaggregation(ByMeaning):
         with progress.stage("choose texts"):
             items = _select_items(opened, profiles, group, self.refine, self.member_fraction)
             sent = user_query_pairs(log, profiles.users, concept_mapping)
-            pool = build_query_pool(concept_mapping, sent, self.output_unit, self.min_senders)
+            pool = build_query_pool(
+                concept_mapping, sent, self.output_unit, self.min_senders, log.dropped_topics
+            )
             items = _fill_empty_groups(items, pool, group)
             texts = sample_queries(items, pool, opened, rng)
         named = pl.DataFrame(
