@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("one_mapper")
 PUBLIC = {
     "schema", "queryveil", "method", "parameters", "guarantee", "standing", "release_grade",
     "not_release_grade_because", "warnings", "figures", "files", "notes", "noise",
-    "identifiers",
+    "identifiers", "sensitive",
 }  # fmt: skip
 GUARANTEE = {
     "model", "unit", "neighbours", "given", "k", "epsilon", "delta", "per_query_epsilon",
@@ -56,7 +56,8 @@ def test_cards_are_complete(made: Made) -> None:
     assert public["parameters"] == made.method.params() | decided
     assert public["method"] == made.method.name
     assert public["queryveil"] == qv.__version__
-    assert internal.keys() == public.keys() | INTERNAL
+    groups = {"sensitive_groups"} if made.method.guarantee().k else set()
+    assert internal.keys() == public.keys() | INTERNAL | groups
     assert PrivateCard.from_dict(internal) == made.card
     assert {key: internal[key] for key in public} == public
     assert internal["input"].keys() >= {"rows", "users", "queries", "rejected", "sha256"}
