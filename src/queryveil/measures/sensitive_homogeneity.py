@@ -94,14 +94,15 @@ def count_sensitive_groups(
     groups = logs.group_by("row").agg(users=pl.len(), topic=pl.col("topic").first())
     table = groups.select("users", "topic").collect(engine="streaming")
     such = table.drop_nulls("topic")
-    by_topic = such.group_by("topic").agg(pl.len()).sort("len", "topic", descending=[True, False])
+    numbers = dict(such.group_by("topic").len().rows())
+    by_topic = {name: numbers.get(topic, 0) for topic, name in enumerate(TOPICS)}
     return SensitiveGroups(
         users=int(table["users"].sum()),
         users_in_such_groups=int(such["users"].sum()),
         groups=table.height,
         groups_of_one_topic=such.height,
         threshold=threshold,
-        by_topic={TOPICS[topic]: number for topic, number in by_topic.rows()},
+        by_topic=dict(sorted(by_topic.items(), key=lambda item: -item[1])),
     )
 
 

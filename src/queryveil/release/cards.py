@@ -143,7 +143,7 @@ class SensitiveGroups(Record):
 
     Attributes:
         threshold: The fraction of the rows of a log that the topic exceeds.
-        by_topic: The numbers of such groups by topic.
+        by_topic: The numbers of such groups by topic, the largest first.
     """
 
     shown = ("threshold",)
@@ -163,7 +163,7 @@ class SensitiveGroups(Record):
     @property
     def meaning(self) -> str:
         """What these users are; continues their number to a sentence."""
-        topics = ", ".join(f"{name} {groups:,}" for name, groups in self.by_topic.items())
+        topics = ", ".join(f"{name} {groups:,}" for name, groups in self.by_topic.items() if groups)
         return (
             f"are in {self.groups_of_one_topic:,} of {self.groups:,} groups whose shared log has "
             f"more than {self.threshold:.0%} of its rows in one sensitive topic"
