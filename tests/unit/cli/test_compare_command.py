@@ -97,5 +97,7 @@ def test_measures(cli) -> None:
     assert "profile-divergence" in shown.out
     found = document(cli("measures", "profile-divergence", "--json"))["measures"]
     assert [one["name"] for one in found] == ["profile-divergence"]
-    assert {one["name"] for one in found[0]["parameters"]} == {"taxonomy", "topics", "off_topic"}
+    assert {one["name"] for one in found[0]["parameters"]} == {
+        "taxonomy", "language", "terms", "topics", "off_topic"
+    }  # fmt: skip
     assert cli("measures", "nothing").code == 2
