@@ -38,6 +38,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 HANG = 600  # seconds: no limit on how long work may take, but an end to what hangs
 NO_JAVA = "NO JAVA HERE: nothing of the Spark engine was tested"
+# The data of other languages are packages of their own; tests use them as they are in the clone.
+LANGUAGES = sorted(Path(__file__).parents[1].glob("packages/queryveil-lang-*/src"))
+sys.path[:0] = [str(folder) for folder in LANGUAGES if str(folder) not in sys.path]
 GUARD = Path(__file__).parent / "offline" / "sitecustomize.py"
 
 
@@ -50,6 +53,8 @@ def offline() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         guard.install(patch.setattr)
         patch.setenv("PYTHONPATH", str(GUARD.parent), prepend=os.pathsep)
+        for folder in LANGUAGES:  # of processes that tests start
+            patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
         yield
 
 

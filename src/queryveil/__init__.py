@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` im
         EmptyReleaseError,
         FormatError,
         InputError,
+        LanguageError,
         LowYieldError,
         OutputError,
         ParameterError,
@@ -144,6 +145,7 @@ __all__ = [
     "Guarantee",
     "InformationLoss",
     "InputError",
+    "LanguageError",
     "Ledger",
     "LedgerEntry",
     "LedgerSummary",
@@ -252,8 +254,9 @@ _NAMES_OF_MODULES = {
     "engine.table": "EngineConfig",
     "errors": (
         "ArgumentError BudgetError ColumnError CoverageError EmptyReleaseError FormatError "
-        "InputError LowYieldError OutputError ParameterError PluginWarning PopulationWarning "
-        "QueryveilError TooManyRejectedError UnknownVersionError UsageError VerificationError"
+        "InputError LanguageError LowYieldError OutputError ParameterError PluginWarning "
+        "PopulationWarning QueryveilError TooManyRejectedError UnknownVersionError UsageError "
+        "VerificationError"
     ),
     "ledger.entries": "LedgerEntry",
     "ledger.ledger": "Ledger",

@@ -101,6 +101,10 @@ class CoverageError(InputError):
     """Too few queries have a concept: to a semantic method all users would look equal."""
 
 
+class LanguageError(CoverageError):
+    """A log is in another language than its queries are mapped in."""
+
+
 class EmptyReleaseError(InputError):
     """A method would release no row of this log."""
 

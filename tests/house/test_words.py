@@ -43,7 +43,7 @@ IN_TEXTS = {
     r"(?i)(?<!not )\bfound\b": 4,
     r"(?i)\btold\b": 5,
     r"(?i)\bsays\b": 7,
-    r"(?i)\b(?:she|her|hers|herself|he|his|him|himself)\b": 9,  # stop words of English
+    r"(?i)\b(?:she|her|hers|herself|he|his|him|himself)\b": 11,  # stop words of several languages
     r"(?i)\b(?:liking|telling|judging|errands?|ruler|peek|likeness)\b": 2,
     # British spelling; the key `neighbours` of JSON stays.
     r"(?i)\b(?:colour|behaviour|favour|neighbour(?!s\b)|centre|grey|cancelled|labelled)\w*": 0,

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
+from ..concepts.mapping.language import language_code
+from ..concepts.mapping.language_data import install_hint
 from ..core.arguments import guided_with
 from ..core.progress import NoProgress, Progress
 from ..errors import UsageError
@@ -206,8 +208,9 @@ def _list_warnings(answers: Answers) -> Iterator[str]:
     if not answers.has_taxonomy:
         yield (
             f"WordNet, the included taxonomy, has English words only. For queries in "
-            f"{answers.language} import a thesaurus or a list of categories with "
-            "`import_taxonomy()`, and name it with `taxonomy=FILE`."
+            f"{answers.language}: {install_hint(language_code(answers.language))}. Or import a "
+            "thesaurus or a list of categories with `import_taxonomy()`, and name it with "
+            "`taxonomy=FILE`."
         )
     yield _LAW
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from ..concepts.mapping.language import LANGUAGE_CODES, language_code
+from ..concepts.mapping.language_data import is_installed
 from ..core.records import Record, json_field
 from ..errors import UsageError, did_you_mean
 
@@ -103,7 +105,13 @@ class Answers(Record):
     @property
     def has_taxonomy(self) -> bool:
         """Whether queries can be mapped to concepts: by WordNet, or by an own taxonomy."""
-        return self.language == ASSUMED_LANGUAGE or self.taxonomy is not None
+        return self.taxonomy is not None or is_installed(language_code(self.language))
+
+    @property
+    def query_language(self) -> str | None:
+        """The code of the language in which WordNet maps queries; None if it is English."""
+        code = language_code(self.language)
+        return None if code == "en" or self.taxonomy is not None else code
 
     @classmethod
     def of(
@@ -129,7 +137,7 @@ class Answers(Record):
             recipient=to,
             purpose=what,
             users=None if users is None else _check_users(users),
-            language=(language or ASSUMED_LANGUAGE).strip().lower(),
+            language=_name_language(language or ASSUMED_LANGUAGE),
             never=ASSUMED_NEVER[to] if never is None else parse_never(never),
             taxonomy=taxonomy,
             assumed=tuple(name for name, value in zip(names, values, strict=True) if value is None),
@@ -183,3 +191,9 @@ def _check_users(users: int) -> int:
             "log has",
         )
     return users
+
+
+def _name_language(text: str) -> str:
+    """Return the English name of a language, in lower case, from its name or code."""
+    key = text.strip().lower()
+    return LANGUAGE_CODES.get(key, key)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..concepts.mapping.language import language_code
+from ..concepts.mapping.language_data import install_hint
 from ..methods.base import Method, parse_method
 from ..release.explanations import explain_guarantee
 from ..release.guarantee import standing_of
@@ -116,9 +118,14 @@ def _exclude(rule: Rule, method: Method, because: str) -> Exclusion:
     return Exclusion(rule.name, method.name, because)
 
 
+def _private_methods(rule: Rule, answers: Answers, users: int) -> Iterator[Method]:
+    return private_methods(rule, answers.recipient, answers.taxonomy, answers.query_language, users)
+
+
 def _explain_language(answers: Answers) -> str:
     return (
-        f"it needs a taxonomy, and WordNet has no {answers.language} words: import one with "
+        f"it needs a taxonomy, and the {answers.language} words of WordNet are not installed "
+        f"({install_hint(language_code(answers.language))}); or import one with "
         "`import_taxonomy()` and name it with `taxonomy=FILE`"
     )
 
@@ -147,7 +154,7 @@ def _exclude_small(chosen: Chosen, answers: Answers, users: int) -> Exclusion:
 def _explain_few_queries(rule: Rule, answers: Answers, users: int) -> str:
     """Return in words how many queries each allowed epsilon would release."""
     texts = []
-    for method in private_methods(rule, answers.recipient, answers.taxonomy, users):
+    for method in _private_methods(rule, answers, users):
         number, needed = expected_queries(method, users), users_for_queries(method)
         epsilon = method.params()["epsilon"]
         which = f"{round_up(needed):,} users" if needed else "more users than exist"

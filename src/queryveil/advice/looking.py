@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..concepts.mapping.guessing import guess_language
+from ..concepts.mapping.language import language_code
 from ..core.progress import Progress
 from ..core.randomness import RandomSource
+from ..engine.operations import unique_queries
 from ..errors import QueryveilError, UsageError
 from ..log.query_log import QueryLog
 from ..measures.base import Measure
@@ -55,12 +58,23 @@ def look_at_log(log: QueryLog, answers: Answers, ledger: str | None, progress: P
         sample = log.sample_users(size, RandomSource()) if size < users else log
     with progress.stage("map queries"):
         coverage = _measure_coverage(sample, answers) if answers.has_taxonomy else None
+        notes = [*notes, *_note_language(sample, answers)]
     return Sample(sample, users, size, Observed(users, coverage), tuple(notes))
+
+
+def _note_language(log: QueryLog, answers: Answers) -> list[str]:
+    """Return the language that the letters of the queries fit best, and whether it is another."""
+    guessed = guess_language(unique_queries(log.local_frame))
+    if not guessed.is_sure:
+        return []
+    answered = guessed.code == language_code(answers.language)
+    but = "" if answered else f", but the answer was {answers.language}: `language={guessed.code}`"
+    return [f"The queries of the sample seem to be {guessed.name}{but}."]
 
 
 def _measure_coverage(log: QueryLog, answers: Answers) -> float:
     """Return the fraction of the phrases of distinct queries that have a concept."""
-    mapper = make_mapper(answers.taxonomy or "wordnet")
+    mapper = make_mapper(answers.taxonomy or "wordnet", language=answers.query_language)
     queries = log.local_frame.select("query").unique().collect()["query"].cast(str)
     concepts = mapper.map(queries.sort()).phrases["concept"]
     return round(int((concepts >= 0).sum()) / max(len(concepts), 1), 4)

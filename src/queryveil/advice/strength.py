@@ -48,36 +48,46 @@ class Chosen:
 
 def choose(rule: Rule, answers: Answers, users: int) -> Chosen:
     """Return the method of a rule with parameters for these answers and so many users."""
-    return _choose(rule, answers.recipient, answers.taxonomy, users)
+    return _choose(rule, answers.recipient, answers.taxonomy, answers.query_language, users)
 
 
 @cache
-def _choose(rule: Rule, recipient: Recipient, taxonomy: str | None, users: int) -> Chosen:
+def _choose(
+    rule: Rule, recipient: Recipient, taxonomy: str | None, language: str | None, users: int
+) -> Chosen:
     if rule.chosen != "epsilon":
         strength = STRENGTHS[recipient]
         threshold = strength.k if rule.chosen == "k" else strength.min_users
         needed = threshold * rule.users_per_threshold
-        return Chosen(rule, _build(rule, taxonomy, threshold), needed, users >= needed)
-    methods = list(private_methods(rule, recipient, taxonomy, users))
+        return Chosen(rule, _build(rule, taxonomy, language, threshold), needed, users >= needed)
+    methods = list(private_methods(rule, recipient, taxonomy, language, users))
     if methods[0].expected_queries() is None:  # every user gets rows, whatever epsilon is
         return _choose_by_saved_loss(rule, methods, users)
     return _choose_by_expected_queries(rule, methods, users)
 
 
 def private_methods(
-    rule: Rule, recipient: Recipient, taxonomy: str | None, users: int
+    rule: Rule, recipient: Recipient, taxonomy: str | None, language: str | None, users: int
 ) -> Iterator[Method]:
     """Yield the method with each allowed epsilon, the smallest first."""
     for epsilon in STRENGTHS[recipient].epsilons:
-        yield _build(rule, taxonomy, epsilon, users)
+        yield _build(rule, taxonomy, language, epsilon, users)
 
 
-def _build(rule: Rule, taxonomy: str | None, value: float, users: int | None = None) -> Method:
+def _build(
+    rule: Rule,
+    taxonomy: str | None,
+    language: str | None,
+    value: float,
+    users: int | None = None,
+) -> Method:
     """Return the method of a rule; a taxonomy, delta and a synthetic log follow from answers."""
     method = parse_method(rule.method)
     values = method.params() | {rule.chosen.replace("-", "_"): value}
     if rule.needs_taxonomy and taxonomy is not None:
         values["taxonomy"] = taxonomy
+    if rule.needs_taxonomy and language is not None:
+        values["language"] = language
     if users is not None and values.get("delta"):
         values["delta"] = delta_for(users)
     if users is not None and values.get("synthetic_users"):

@@ -155,8 +155,16 @@ def profile(
     log: LogArguments, mapper: MapperArguments, screen: Terminal, ledger: LedgerName = None
 ) -> None:
     """Show the size, topics and disclosure risks of a log."""
-    concepts = mapper.make() if mapper.wanted else None
-    figures = workflows.profile(log.read(screen), taxonomy=concepts, ledger=ledger, progress=screen)
+    guessed = mapper.language == "auto"  # then the mapper is made when the log is known
+    concepts = (mapper.taxonomy if guessed else mapper.make()) if mapper.wanted else None
+    figures = workflows.profile(
+        log.read(screen),
+        taxonomy=concepts,
+        language="auto" if guessed else None,
+        terms=mapper.terms if guessed else None,
+        ledger=ledger,
+        progress=screen,
+    )
     screen.result(figures, lambda console: tables.print_profile(console, figures))
 
 

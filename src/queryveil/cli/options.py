@@ -346,13 +346,15 @@ def _mapper_parameters() -> list[inspect.Parameter]:
     text = "wordnet, shop, a .qvt file or a path list; several with commas; none: no concepts."
     return [
         _option("taxonomy", str, text, _MEANING, "wordnet"),
-        _option("language", str | None, "Language of the queries: en, de, fr, ...", _MEANING),
+        _option(
+            "language",
+            str | None,
+            "Language of the queries: en, de, ...; several: en,de; auto: guessed.",
+            _MEANING,
+        ),
         _option("tagger", str | None, f"Part-of-speech tagger: {', '.join(TAGGERS)}.", _MEANING),
         _option(
-            "terms",
-            Path | None,
-            "Custom terms: a term, a tab and a concept per line.",
-            _MEANING,
+            "terms", Path | None, "Custom terms: a term, a tab and a concept per line.", _MEANING
         ),
     ]
 

@@ -20,6 +20,7 @@ from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
 from ..workflows.planning import Plan
 from ..workflows.regrouping import GROUPS_KEPT_NOTE
 from ..workflows.verification import VerificationReport
+from .languages import describe_language
 from .messages import name_options
 from .terminal import sanitize
 
@@ -77,6 +78,10 @@ def _print_size(console: Console, profile: LogProfile) -> None:
         f"{size.distinct_fraction:.0%} of the rows; "
         f"{size.several_words_fraction:.0%} of them have several words",
     )  # fmt: skip
+    if profile.language is not None:
+        known = profile.language.known.get(profile.language.code)
+        listed = "" if known is None else f"; {known:.0%} of its words are in the dictionary"
+        table.add_row("language", profile.language.code, f"{profile.language.name}{listed}")
     if size.first and size.last:
         table.add_row("time", size.first[:10], f"to {size.last[:10]}")
     console.print(table)
@@ -84,7 +89,7 @@ def _print_size(console: Console, profile: LogProfile) -> None:
 
 
 def _print_topics(console: Console, topics: TopicSummary) -> None:
-    words = ", English words only" if topics.taxonomy == "wordnet" else ""
+    words = ", English words" if topics.taxonomy == "wordnet" else ""
     table = _grid(f"What it is about (by {sanitize(topics.taxonomy)}{words})")
     for fraction, of in (
         (topics.queries_with_concept_fraction, "of the distinct queries"),
@@ -149,6 +154,9 @@ def print_card(
     _draw_verdict(console, card)
     console.print()
     console.print(_count_rows(card))
+    language = describe_language(card.public)
+    if language:
+        console.print(f"Queries were mapped to concepts in {sanitize(language)}.", soft_wrap=True)
     console.print()
     _draw_remarks(console, card.public)
     if with_limits:

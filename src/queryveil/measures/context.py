@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import polars as pl
 
 from ..concepts.loaders.registry import BUILT_IN, public_names
+from ..concepts.mapping.guessing import GuessedLanguage
 from ..concepts.mapping.mapper import Mapper
-from ..concepts.mapping.options import MappingOptions
+from ..concepts.mapping.options import AUTO, MappingOptions
 from ..concepts.mapping.result import ConceptMapping
 from ..concepts.taxonomy.graph import Taxonomy
 from ..engine.operations import unique_queries
@@ -40,12 +41,22 @@ class MeasureContext:
         value: T = self._cache[name]
         return value
 
+    def _fit(self, options: MappingOptions) -> MappingOptions:
+        """Return options with a language, guessed from the original log if it is not named."""
+        if options.language != AUTO:
+            return options
+        queries = unique_queries(self.log.local_frame)
+        count = options.count_languages
+        return options.fit(self.cached("language", lambda: GuessedLanguage.of(count(queries))))
+
     def taxonomy(self, options: MappingOptions) -> Taxonomy:
         """Return the taxonomy by which queries are mapped."""
+        options = self._fit(options)
         return self.cached(("taxonomy", replace(options, terms="")), options.open_taxonomy)
 
     def mapper(self, options: MappingOptions) -> Mapper:
         """Return the mapper of these options."""
+        options = self._fit(options)
         return self.cached(("mapper", options), lambda: options.mapper(self.taxonomy(options)))
 
     def map_queries(self, rows: pl.LazyFrame, options: MappingOptions) -> ConceptMapping:

@@ -129,6 +129,14 @@ class Method(Parametrized, ABC):
         """Return the files, besides the log, on which the release depends."""
         return ()
 
+    def fit(self, log: QueryLog) -> Method:  # noqa: ARG002
+        """Return the method with parameters that follow from the log, such as its language.
+
+        It may refuse a log. A method that spends budget returns itself: whether it runs, and how,
+        must not depend on the rows.
+        """
+        return self
+
     def check_ready(self) -> None:
         """Raise an error that a run would raise, before any budget is reserved."""
 

@@ -57,6 +57,7 @@ def run_method(
             one, because no row would be left; for measurements.
     """
     check_parallelism(method, log)
+    method = method.fit(log)
     try:
         output = _run(method, log, rng, progress)
     except EmptyReleaseError as error:
@@ -74,6 +75,7 @@ def run_with_groups(
     progress: Progress,
 ) -> Release:
     """Anonymize a log with the groups of an earlier release: user, group."""
+    method = method.fit(log)
     return _make_release(method, method.run(log, rng, progress, groups), log, progress)
 
 

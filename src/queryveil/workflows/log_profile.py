@@ -119,6 +119,25 @@ class SensitiveCount(Record):
     users: int
 
 
+@dataclass(frozen=True, repr=False)
+class LanguageSummary(Record):
+    """The language of a log, guessed by the letters of its words.
+
+    Attributes:
+        code: The most probable language, as `de`.
+        name: Its English name.
+        words: The number of distinct words.
+        known: The fraction of them in the dictionary of each language that is installed.
+    """
+
+    shown = ("code", "words")
+
+    code: str
+    name: str
+    words: int
+    known: Mapping[str, float]
+
+
 @dataclass(frozen=True, repr=False, kw_only=True)
 class LogProfile(Record):
     """The size, topics and disclosure risks of a log: exact figures, for the data owner only.
@@ -127,6 +146,7 @@ class LogProfile(Record):
         topics: None without a taxonomy.
         sensitive: Counts by sensitive topic, that of the most users first. Lists of words find
             the topics; they miss many queries and flag some harmless ones.
+        language: The language of most queries; None if there are too few words.
         columns: By file, which of its columns were read as which.
         notes: Whether the ledger recorded this data access.
     """
@@ -136,6 +156,7 @@ class LogProfile(Record):
     accounting: RowCounts = json_field(flat=True)
     size: LogSize = json_field(flat=True)
     topics: TopicSummary | None
+    language: LanguageSummary | None
     risks: RiskSummary
     sensitive: Mapping[str, SensitiveCount]
     columns: Mapping[str, Mapping[str, str]]

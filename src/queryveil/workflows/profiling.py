@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..concepts.mapping.mapper import Mapper
+from ..concepts.mapping.options import MappingOptions
 from ..concepts.similarity.topics import default_topics
 from ..concepts.taxonomy.graph import Taxonomy
 from ..core.arguments import guided_with
@@ -39,8 +40,8 @@ from .log_profile import (
     RowsPerUser,
     TopicSummary,
 )
+from .profile_language import choose_mapping, find_language
 from .sensitive_profile import count_sensitive
-from .taxonomies import make_mapper
 
 _MAX_CONCEPTS, _MAX_TOPIC_EXAMPLES = 10, 8  # shown
 
@@ -192,7 +193,7 @@ def profile(
         log: A log, or what `read_log` reads: files, or a frame of pandas, Polars or PyArrow.
         taxonomy: Its concepts are the topics; or a mapper (see `make_mapper`). Without it there
             are no topics.
-        language: The language of the queries, as "de"; else that of the taxonomy.
+        language: The language of the queries, as "de", or "auto"; else that of the taxonomy.
         terms: File of custom terms, one term, tab and concept per line.
         ledger: Name or folder of the ledger that records the data access; else it is beside the
             log.
@@ -211,14 +212,13 @@ def profile(
     2
     """
     shown = progress or NoProgress()
-    mapper = None if taxonomy is None else make_mapper(taxonomy, language=language, terms=terms)
+    options = None if taxonomy is None else choose_mapping(taxonomy, language, terms)
     opened = open_log(log, reading, progress=shown)
-    notes = note_look(opened, ledger, "profile")
-    return _compute_profile(opened, mapper, notes, shown)
+    return _compute_profile(opened, options, note_look(opened, ledger, "profile"), shown)
 
 
 def _compute_profile(
-    log: QueryLog, mapper: Mapper | None, notes: Sequence[str], shown: Progress
+    log: QueryLog, mapping: Mapper | MappingOptions | None, notes: Sequence[str], shown: Progress
 ) -> LogProfile:
     with shown.stage("count"):
         span, rows_per_user = _find_span(log), _describe_rows_per_user(log)
@@ -229,17 +229,19 @@ def _compute_profile(
         totals = aggregate(sizes, _count_queries, ["all"]).row(0, named=True)
         size = _compute_size(log, span, totals, rows_per_user)
     with shown.stage("identifiers"):
+        language = find_language(sizes, mapping)
         users = count_users_by_flags(log.table, "query", sizes, _flag_queries)
         identifiers = _count_identifiers(sizes, users)
     return LogProfile(
         accounting=log.accounting.counts(),
         size=size,
-        topics=None if mapper is None else profile_topics(sizes, mapper, shown),
+        topics=None if (m := language.mapper) is None else profile_topics(sizes, m, shown),
+        language=language.summary,
         risks=_compute_risks(totals, users, size, identifiers),
         sensitive=count_sensitive(log.table, sizes, shown),
         columns={source.path: dict(source.columns) for source in log.sources},
         formats=tuple(sorted({source.format for source in log.sources})),
-        notes=tuple(notes),
+        notes=(*notes, *language.notes),
     )
 
 

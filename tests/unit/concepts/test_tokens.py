@@ -214,7 +214,7 @@ def test_other_languages(name: str, stop: str, word: str, stem: str) -> None:
     assert stop in language.stop_words
     words = pl.Series([word])
     assert language.stem(words).to_list() == [stem]
-    assert [form.to_list() for form in language.singulars(words)] == [[word]]
+    assert language.singulars(words)[-1].to_list() == [word]
 
 
 def test_every_language_can_be_had() -> None:

@@ -72,6 +72,7 @@ def explain_query(mapper: Mapper, query: str) -> QueryExplanation:
     [('cheap hotels', ('cheap hotels', 'hotels'), 'hotel'), ('paris', ('paris',), 'paris')]
     """
     queries = pl.Series("query", [query], dtype=pl.String)
+    mapper = mapper.for_query(query)
     block = mapper.tokenize(queries)
     words = mapper.vocabulary.words.gather(block.texts.items).to_list()
     tags = mapper.tagger.names(block.texts)
@@ -95,13 +96,18 @@ def _explain_phrase(mapper: Mapper, phrase: pl.DataFrame, steps: Sequence[WordSt
     begin, concept = row["begin"], row["concept"]
     own = steps[begin : begin + row["words"]]
     looked_up = [step.word for step in own if step.kind != _STOP_WORD]
+    if mapper.language.head_first:  # the first word is the head
+        looked_up.reverse()
     last = len(looked_up) - (1 if concept is None else row["matched"])
+    tried = [looked_up[start:] for start in range(last + 1)]
+    if mapper.language.head_first:
+        tried = [words[::-1] for words in tried]
     ancestors = [] if concept is None else mapper.taxonomy.ancestors(concept).tolist()
     return PhraseStep(
         text=row["phrase"],
         concept=row["name"],
         label=row["label"],
-        tried=tuple(" ".join(looked_up[start:]) for start in range(last + 1)),
+        tried=tuple(" ".join(words) for words in tried),
         how=row["how"],
         second_try=row["loose"],
         ancestors=tuple(mapper.taxonomy.label(c) for c in ancestors),

@@ -58,7 +58,7 @@ class LabelIndex:
     """Find labels in phrases over a vocabulary."""
 
     def __init__(self, labels: LabelSet, language: Language, vocabulary: Vocabulary) -> None:
-        self._labels = labels
+        self._labels, self._head_first = labels, language.head_first
         self._forms = WordForms(labels, language, vocabulary)
 
     def contains(self) -> BoolArray:
@@ -79,24 +79,31 @@ class LabelIndex:
 
     def spans(self, texts: RaggedArray) -> tuple[IntArray, IntArray]:
         """Return the first and last words of labels of several words: "north carolina"."""
+        if self._head_first:
+            texts = texts.mirrored()
         words = self._forms.surface()[texts.items]
         indices = np.arange(len(words))
         steps = self._labels.span.walk(
             words, indices, indices - texts.start[texts.row_ids] + 1, words
         )
-        begins = [ends - size + 1 for size, (ends, _) in enumerate(steps, 1)]
-        return (
-            np.concatenate([indices[:0], *begins]),
-            np.concatenate([indices[:0], *(ends for ends, _ in steps)]),
+        last = np.concatenate([indices[:0], *(ends for ends, _ in steps)])
+        first = np.concatenate(
+            [indices[:0], *(ends - size + 1 for size, (ends, _) in enumerate(steps, 1))]
         )
+        if self._head_first:
+            first, last = len(words) - 1 - last, len(words) - 1 - first
+        return first, last
 
     def find(self, words: IntArray, ends: IntArray, lengths: IntArray) -> LabelMatches:
-        """Find for each phrase the longest label that it ends in.
+        """Find for each phrase the longest label that it ends in, or begins with if heads do.
 
         `words` are the words of all phrases, concatenated; a phrase is the `lengths` words that
         end at `ends`. Among labels of the same length, those of the first taxonomy have priority,
         then the best kind of match.
         """
+        if self._head_first:
+            begins = ends - np.maximum(lengths, 1) + 1
+            words, ends = words[::-1], len(words) - 1 - begins
         labels, forms, last = self._labels, self._forms, words[ends]
         surface, stem = forms.surface()[words], forms.stem()[words]
         right = forms.corrected()[words]

@@ -10,6 +10,7 @@ import polars as pl
 
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
+from .compound_tails import CompoundTails
 from .label_list import (
     LAST,
     list_compound_words,
@@ -20,7 +21,7 @@ from .label_list import (
     list_own_labels,
     split_joined_labels,
 )
-from .language import CompoundSplitter, Language
+from .language import CompoundSplitter, FoldedWords, Language
 from .spelling import Speller
 from .tagging import english_lexicon
 from .tokens import Vocabulary
@@ -69,7 +70,9 @@ class LabelSet:
             parts = parts.filter(~pl.col("text").is_in(list_empty_words()))
         entries = pl.concat([whole, parts])
         self.words, self.stems = Vocabulary(), Vocabulary()
-        spelled = self.words.encode(entries["text"])
+        spelled = self.words.encode(language.rewrite(entries["text"]))
+        if language.head_first:  # labels are looked up from their first word
+            spelled = _reverse_lists(spelled)
         stripped = _strip_stop_words(self.words, spelled, language)
         if has_web_rules(taxonomy, language):
             stripped = _empty_lists(stripped, _find_rests(self.words, spelled, stripped))
@@ -88,12 +91,15 @@ class LabelSet:
         )
         self.span = build_trie(spans, len(self.words) + 1)
         self._lists, self._texts = lists, entries["text"]
-        heads, parts, whole, nouns = list_compound_words(self.words, lists, entries, language)
-        self.gluing = CompoundSplitter(heads, parts, whole)
+        heads, starts, listed, nouns = list_compound_words(self.words, lists, entries, language)
+        self.folded = FoldedWords(self.words, language)
+        self.gluing = _find_compounds(self.words, lists, entries, language) or CompoundSplitter(
+            heads, starts, listed
+        )
         self._heads = nouns[: len(heads) // 2]
         self.has_web_rules = has_web_rules(taxonomy, language)
         # Words that are spelled as meant, and those that others are corrected to.
-        self.certain = pl.Series(whole, dtype=pl.String)
+        self.certain = pl.Series(listed, dtype=pl.String)
         self._right = [*nouns, *list_frequent_names()] if self.has_web_rules else []
 
     @cached_property
@@ -141,6 +147,17 @@ class LabelSet:
         return table.select(pl.when("is_label").then("word")).to_series()
 
 
+def _find_compounds(
+    words: Vocabulary, lists: RaggedArray, entries: pl.DataFrame, language: Language
+) -> CompoundTails | None:
+    """Return what splits compounds of a language that writes them as one word."""
+    if not language.has_compounds:
+        return None
+    single = lists.items[lists.start[:-1][(lists.sizes == 1) & ~entries["proper"].to_numpy()]]
+    nouns = words.words.gather(pl.Series(single).unique(maintain_order=True))
+    return CompoundTails(nouns, (), language)
+
+
 def _strip_stop_words(words: Vocabulary, spelled: RaggedArray, language: Language) -> RaggedArray:
     """Remove stop words, and labels of one letter: "t" rarely means thymine."""
     kept = ~words.words.is_in(sorted(language.stop_words)).to_numpy()[spelled.items]
@@ -179,6 +196,10 @@ def _empty_lists(lists: RaggedArray, mask: BoolArray) -> RaggedArray:
     """Return the lists with those in the mask emptied."""
     kept = ~mask[lists.row_ids]
     return RaggedArray.from_sizes(np.where(mask, 0, lists.sizes), lists.items[kept])
+
+
+def _reverse_lists(lists: RaggedArray) -> RaggedArray:
+    return _select_lists(lists.mirrored(), np.arange(len(lists))[::-1])
 
 
 def _select_lists(lists: RaggedArray, rows: IntArray) -> RaggedArray:

@@ -8,14 +8,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import Stemmer
 from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ...errors import UsageError, did_you_mean
-from ..taxonomy.arrays import StringArray
+from ..taxonomy.arrays import IntArray, StringArray
 from ..taxonomy.storage import Arrays, read_arrays
-from .tokens import tokenize
+from .accents import fold, singulars, split_elisions
+from .stop_words import LISTS
+from .tokens import Vocabulary, tokenize
 
 _FILE = Path(__file__).parents[1] / "data" / "english.words"
 
@@ -35,34 +38,43 @@ def _read_lists() -> Arrays:
     return read_arrays(_FILE)[1]
 
 
-# Common lists of English stop words hold words that users search for ("area", "act", "home").
-# This list has only words without a meaning of their own.
-_ENGLISH = """
-a about above across after again against all along also am among an and another any anyone
-anything are around as at away back be because been before behind being below beneath beside
-between beyond both but by can cannot could did do does doing done down during each either else
-ever every everyone everything for from get had has have having he her here hers herself him
-himself his how i if im in into is isnt it its itself just let like many may me might mine more
-most much must my myself near neither never no nor not of off on once one only onto or other our
-ours ourselves out over own per please same shall she should since so some someone something
-such than that the their theirs them themselves then there these they this those though through
-thru to too toward towards under until up upon us very via vs was wasnt we were what whatever
-when where wherever whether which while who whom whose why will with within without would you
-your yours yourself dont doesnt didnt cant wont ive youre whats theres thats
-"""
 # Plural endings and their singular endings, the more probable first.
 _PLURALS = (("ies", ("y", "ie")), ("men", ("man", "men")), ("es", ("e", "")), ("s", ("", "s")))
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language; `stem` returns the stems of words, `singulars` the possible singulars."""
+    """A language and its rules for noun phrases.
+
+    Attributes:
+        name: The English name, in lower case.
+        stop_words: Words without a meaning of their own.
+        stem: Returns the stems of words.
+        singulars: Returns the possible singulars of words, the most probable first.
+        has_tagger: Whether the built-in tagger knows the language; other words are all nouns.
+        head_first: Whether the first noun of a phrase is its head: "chaise de jardin".
+        linkers: Stop words inside of a phrase, such as "de".
+        has_compounds: Whether nouns are written as one word: "gartenstuhl".
+        is_folded: Whether accents can be missing in queries.
+    """
 
     name: str
     stop_words: frozenset[str]
     stem: Callable[[pl.Series], pl.Series]
     singulars: Callable[[pl.Series], tuple[pl.Series, ...]]
     has_tagger: bool
+    head_first: bool = False
+    linkers: frozenset[str] = frozenset()
+    has_compounds: bool = False
+    is_folded: bool = False
+
+    def fold(self, words: pl.Series) -> pl.Series:
+        """Return words without accents, if they can be missing."""
+        return fold(words, self.name) if self.is_folded else words
+
+    def rewrite(self, texts: pl.Series) -> pl.Series:
+        """Return texts in which articles with an apostrophe are words of their own."""
+        return split_elisions(texts, self.name)
 
 
 # The codes of languages by ISO 639-1.
@@ -72,8 +84,17 @@ LANGUAGE_CODES = {
     "no": "norwegian", "nb": "norwegian", "ro": "romanian", "ru": "russian", "fi": "finnish",
     "el": "greek", "ca": "catalan", "hu": "hungarian", "tr": "turkish", "ar": "arabic",
 }  # fmt: skip
+_LINKERS = {
+    "french": "d de des du à au aux",
+    "spanish": "de del",
+    "portuguese": "da das de do dos",
+    "italian": "a d da dal dalla degli dei del dell della delle dello di",
+    "polish": "",
+}
+_COMPOUNDING = ("german", "dutch", "swedish", "danish")
 
 
+@cache
 def get_language(name: str) -> Language:
     """Return a language by its code or its English name.
 
@@ -86,19 +107,40 @@ def get_language(name: str) -> Language:
     key = LANGUAGE_CODES.get(name.strip().lower(), name.strip().lower())
     if key not in known:
         raise UsageError(
-            f'no stop words and stemmer for the language "{name}"', hint=did_you_mean(name, known)
+            f'no stop words and stemmer for the language "{name}"',
+            hint=did_you_mean(name, [*known, *LANGUAGE_CODES]),
         )
-    english = key == "english"
-    listed = _ENGLISH.split() if english else _normalize_stop_words(get_stop_words(key))
     # The papers use Porter's original algorithm; other languages have Snowball stemmers.
-    stemmer = Stemmer.Stemmer("porter" if english else key)
+    stemmer = Stemmer.Stemmer("porter" if key == "english" else key)
+
+    def stem(words: pl.Series) -> pl.Series:
+        return pl.Series(words.name, stemmer.stemWords(words.to_list()), pl.String)
+
+    if key == "english":
+        return Language(key, frozenset(LISTS[key].split()), stem, english_singulars, True)
+    listed = LISTS[key].split() if key in LISTS else get_stop_words(key)
+    words = _normalize_stop_words(listed)
     return Language(
         key,
-        frozenset(listed),
-        lambda words: pl.Series(words.name, stemmer.stemWords(words.to_list()), pl.String),
-        english_singulars if english else lambda words: (words,),
-        english,
+        frozenset([*words, *fold(pl.Series(words), key), "and"]),  # "&" is read as "and"
+        lambda words: fold(stem(words), key),
+        lambda words: singulars(words, key),
+        False,
+        head_first=key in _LINKERS,
+        linkers=frozenset(_LINKERS.get(key, "").split()),
+        has_compounds=key in _COMPOUNDING,
+        is_folded=True,
     )
+
+
+def language_code(name: str) -> str:
+    """Return the code of a language, or its name if it has none.
+
+    >>> language_code("german")
+    'de'
+    """
+    codes = {language: code for code, language in reversed(LANGUAGE_CODES.items())}
+    return codes.get(name, name)
 
 
 def _normalize_stop_words(words: list[str]) -> list[str]:
@@ -128,6 +170,28 @@ def english_singulars(words: pl.Series) -> tuple[pl.Series, pl.Series]:
     return regular.select(pl.coalesce("known", "form")).to_series(), forms[1]
 
 
+class FoldedWords:
+    """Look up words in a vocabulary; where accents are missing, the first word that fits."""
+
+    def __init__(self, words: Vocabulary, language: Language) -> None:
+        self._words, self._language = words, language
+        folded = language.fold(words.words) if language.is_folded else words.words
+        table = pl.DataFrame({"folded": folded}).with_row_index("number")
+        self._folded = table.unique("folded", keep="first", maintain_order=True)
+
+    def known(self, words: pl.Series) -> IntArray:
+        """Return the numbers of words, or -1 for unknown ones."""
+        numbers = self._words.known(words)
+        if not self._language.is_folded:
+            return numbers
+        # A word with an accent is spelled in full: "schränke" is no "schranke".
+        plain = words.str.normalize("NFD") == words
+        asked = pl.DataFrame({"folded": self._language.fold(words).set(~plain, "")})
+        others = asked.join(self._folded, on="folded", how="left", maintain_order="left")
+        folded = others["number"].cast(pl.Int32).fill_null(-1).to_numpy()
+        return np.where(numbers >= 0, numbers, folded)
+
+
 _MIN_WORD, _MAX_WORD = 7, 30
 _MIN_PART, _MIN_HEAD = 3, 4
 
@@ -147,6 +211,10 @@ class CompoundSplitter:
         self._heads = {head for head in heads if len(head) >= _MIN_HEAD}
         self._words = {word for word in words if len(word) >= _MIN_PART} | self._heads
         self._whole = frozenset(whole)
+
+    def last_words(self, words: pl.Series) -> list[str]:
+        """Return the last word of each word."""
+        return [self.last_word(word) for word in words]
 
     def last_word(self, word: str) -> str:
         """Return the longest known last word that follows known words, or an empty string."""

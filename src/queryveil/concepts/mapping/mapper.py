@@ -19,13 +19,16 @@ from ..taxonomy.graph import Taxonomy
 from .label_index import MATCH_KINDS, LabelIndex, LabelMatches
 from .label_set import LabelSet
 from .language import Language, get_language
+from .language_data import in_language, list_own_words, non_nouns
 from .phrases import (
     Gazetteer,
     PersonNames,
     Phrases,
+    inner_linkers,
     load_gazetteer,
     mark_spans,
     noun_phrases,
+    side_words,
     whole_queries,
 )
 from .places import PlaceNames
@@ -45,7 +48,7 @@ from .tagging import (
 from .tokenized import TokenizedQueries
 from .tokens import Vocabulary, WordFeature, tokenize
 from .towns import TownRules
-from .web_lexicon import has_web_rules
+from .web_lexicon import has_web_rules, has_web_sites
 from .web_rules import ResolvedQueries, WebRules
 
 TAGGERS = ("brill", "spacy", "none")
@@ -99,23 +102,24 @@ class Mapper:
         custom_terms: Sequence[tuple[str, int]] = (),
     ) -> None:
         self._arguments = (taxonomy, language, tagger, tuple(custom_terms))
-        self.taxonomy = taxonomy
+        self.taxonomy = taxonomy = in_language(taxonomy, language)
         self.language = get_language(language or taxonomy.language)
         self.vocabulary = Vocabulary()
         self.tagger = _build_tagger(tagger, self.language, self.vocabulary)
+        words = list_own_words(self.language)
+        own = [*(term for term, _ in custom_terms), *words]
         self._web = (
-            WebRules(taxonomy, self.vocabulary, [term for term, _ in custom_terms])
-            if has_web_rules(taxonomy, self.language)
-            else None
+            WebRules(taxonomy, self.vocabulary, own, words) if has_web_sites(taxonomy) else None
         )
-        self._towns = TownRules(taxonomy, self.vocabulary) if self._web is not None else None
+        self._is_english = has_web_rules(taxonomy, self.language)
+        self._towns = TownRules(taxonomy, self.vocabulary) if self._is_english else None
         self._products = find_product_rules(taxonomy, self.language, custom_terms)
         names = load_gazetteer(taxonomy, self.language)
         if self._towns is not None:
             names = names.with_overrides(self._towns.usual_states)
         self._places = (
             PlaceNames(taxonomy, self.vocabulary, self._web, names.overrides)
-            if self._web is not None
+            if self._is_english and self._web is not None
             else None
         )
         labels = _compile_labels(taxonomy, self.language, names, custom_terms)
@@ -129,6 +133,8 @@ class Mapper:
         self._long = WordFeature(self.vocabulary, lambda new: (new.str.len_chars() > 2).to_numpy())
         self._tagged = self.vocabulary.flags(english_lexicon()["word"].str.to_lowercase())
         self._stop = self.vocabulary.flags(self.language.stop_words)
+        self._linker = self.vocabulary.flags(self.language.linkers)
+        self._non_noun, self._ambiguous = map(self.vocabulary.flags, non_nouns(self.language))
         self._general = self.vocabulary.flags(_GENERAL_NOUNS)
         self._address = self.vocabulary.flags(_ADDRESS_WORDS)
 
@@ -136,19 +142,28 @@ class Mapper:
         """Pickle the arguments of the constructor, since a stemmer cannot be pickled."""
         return _rebuild_mapper, self._arguments
 
+    @property
+    def languages(self) -> tuple[Language, ...]:
+        """The languages in which queries are mapped."""
+        return (self.language,)
+
+    def for_query(self, query: str) -> Mapper:  # noqa: ARG002
+        """Return the mapper of a query, if there are several for several languages."""
+        return self
+
     def map(self, queries: pl.Series, progress: Progress | None = None) -> ConceptMapping:
         """Map distinct queries to concepts."""
         display = progress or NoProgress()
         blocks = []
         with display.stage("find concepts", len(queries)) as advance:
             for start in range(0, len(queries), _BLOCK):
-                block = queries[start : start + _BLOCK].cast(pl.String)
+                block = self.language.rewrite(queries[start : start + _BLOCK].cast(pl.String))
                 blocks += self._map_queries(block, start)
                 advance(len(block))
         table = pl.concat([pl.DataFrame(schema=PHRASE_SCHEMA), *blocks])
-        return ConceptMapping(
-            self.taxonomy, queries, table.sort("query", "begin", maintain_order=True)
-        )
+        table = table.sort("query", "begin", maintain_order=True)
+        spelled = self.language.rewrite(queries.cast(pl.String))
+        return ConceptMapping(self.taxonomy, queries, table, spelled)
 
     def _map_queries(self, queries: pl.Series, first: int) -> list[pl.DataFrame]:
         """Map queries as a whole where a rule of the web applies, and the others by phrases."""
@@ -161,6 +176,8 @@ class Mapper:
         rest = resolved.concepts < 0
         whole = _resolved_table(queries.filter(~rest), numbers[~rest], resolved.select(~rest))
         phrases = self._map_block(self.tokenize(queries.filter(rest), numbers[rest]))
+        if not self._is_english:
+            return [whole, phrases]
         # Known people whose given name is no usual one, where nothing else was matched.
         is_open = rest.copy()
         is_open[phrases.filter(pl.col("concept") >= 0)["query"].unique().to_numpy() - first] = False
@@ -173,14 +190,18 @@ class Mapper:
 
     def tokenize(self, queries: pl.Series, numbers: IntArray | None = None) -> TokenizedQueries:
         """Tokenize queries and classify their words; `numbers` are those of the queries."""
-        texts = self.vocabulary.encode(queries)
+        texts = self.vocabulary.encode(self.language.rewrite(queries))
         content = self._content_mask(texts, queries)
         classes = self.tagger.word_classes(texts)
-        if self._web is not None:
+        if self._is_english:
             # The tagger guesses the tag of a word that it does not know; a label is a noun.
             classes[self._index.is_label()[texts.items] & ~self._tagged()[texts.items]] = NOUN
             classes[self._final_nouns(texts, classes)] = NOUN
-        classes[~content] = OTHER
+        is_linked = inner_linkers(texts, content, self._linker()[texts.items])
+        classes[~content & ~is_linked] = OTHER
+        if not self.language.has_tagger:
+            flags = self._non_noun()[texts.items], self._ambiguous()[texts.items]
+            classes[side_words(texts, content, *flags, self.language.head_first)] = VERB
         spans = self._index.spans(texts)
         classes[mark_spans(len(classes), *spans)] = NOUN
         towns = None if self._towns is None else self._towns.find(texts).outside(*spans)
@@ -190,7 +211,8 @@ class Mapper:
         breaks = None if self._places is None else self._places.find_breaks(texts, spans)
         if numbers is None:
             numbers = np.arange(len(queries))
-        return TokenizedQueries(texts, content, classes, numbers, towns, breaks)
+        head_first = self.language.head_first
+        return TokenizedQueries(texts, content, classes, numbers, towns, breaks, head_first)
 
     def _final_nouns(self, texts: RaggedArray, classes: ByteArray) -> BoolArray:
         """Return a mask of labels that end a query and are tagged as verbs: "insect bites"."""
@@ -205,7 +227,7 @@ class Mapper:
         matches = self._match_phrases(block, phrases)
         tables = [block.table(phrases, matches)]
         matched = block.matched_words(phrases, matches)
-        if self._web is not None:
+        if self._is_english:
             topics, topic_matches = self._match_topics(block, phrases, matches)
             tables.append(block.table(topics, topic_matches))
             matched |= block.matched_words(topics, topic_matches)
@@ -229,6 +251,8 @@ class Mapper:
             )
             unmatched[texts.row_ids[phrases_again.begins[reliable]]] = False
         if self._web is not None:
+            if not self._is_english:  # a form of a common word is no brand
+                matched |= self._index.contains()[texts.items] | ~block.content
             tables.append(_find_brands(self._web, block, matched))
         return pl.concat(tables).sort("query", "begin", maintain_order=True)
 
@@ -260,7 +284,8 @@ class Mapper:
         phrases = noun_phrases(block.texts, nouns, block.breaks)
         yield block.select(phrases, unmatched)
         for _ in range(_MAX_DROPPED):
-            phrases = block.select(phrases.drop_last_word(), unmatched)
+            shorter = phrases.drop_first_word if block.head_first else phrases.drop_last_word
+            phrases = block.select(shorter(), unmatched)
             yield phrases
         yield block.select(whole_queries(block.texts, np.flatnonzero(unmatched)), unmatched)
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+import polars as pl
+
 from ...core.records import Scalar
-from ...errors import ParameterError, UsageError
+from ...errors import LanguageError, ParameterError, UsageError
 from ..loaders.registry import BUILT_IN, open_taxonomy, public_names, read_custom_terms
 from ..loaders.shop import name_in_language
 from ..taxonomy.graph import Taxonomy
-from .language import get_language
+from .guessing import CODES, MIN_KNOWN, GuessedLanguage, count_languages
+from .language import get_language, language_code
+from .language_data import in_language, install_hint, is_installed
 from .mapper import Mapper
+from .multilingual import MultilingualMapper
 
 # The language of a taxonomy, which is that of its labels; English for WordNet.
 SAME = "taxonomy"
+AUTO = "auto"
 LANGUAGE_HELP = (
     "language of the queries, as en or de; several: en,de; taxonomy: that of the taxonomy"
 )
+GUESSED_HELP = f"{LANGUAGE_HELP}; auto: guessed"
 TERMS_HELP = "file of custom terms: a term, a tab and a concept per line"
 
 
@@ -28,11 +35,11 @@ class MappingOptions:
 
     Attributes:
         taxonomy: Names or files of taxonomies, separated by commas.
-        language: The language of the queries, or `taxonomy` for that of the taxonomy.
+        language: The language of the queries, or several with commas; `taxonomy` for that of the
+            taxonomy, `auto` for the one that the letters of the queries fit best.
         terms: File of custom terms, which come before all labels; empty for none.
 
-    >>> mapper = MappingOptions("wordnet").mapper()
-    >>> mapper.language.name
+    >>> MappingOptions("wordnet").mapper().language.name
     'english'
     """
 
@@ -46,18 +53,26 @@ class MappingOptions:
         names = [declared.name for declared in fields(cls) if declared.name in parameters]
         return cls(**{name: str(parameters[name]) for name in names})
 
-    def check(self) -> None:
-        """Raise ParameterError if a language is unknown."""
-        for code in self.languages():
+    def check(self, *, may_guess: bool = True) -> None:
+        """Raise ParameterError if a language is unknown, or if it must not be guessed."""
+        if self.language == AUTO and not may_guess:
+            raise ParameterError(
+                "a private method never guesses the language from the log",
+                parameter="language",
+                hint="name it, such as `language=de`",
+            )
+        for name in self.languages():
             try:
-                get_language(code)
-                name_in_language(self.taxonomy, code)
+                get_language(name)
+                name_in_language(self.taxonomy, name)
             except UsageError as error:
                 raise ParameterError(error.what, parameter="language", hint=error.hint) from error
 
     def languages(self) -> list[str]:
-        """Return the languages that are named; none if it is that of the taxonomy."""
-        return [] if self.language == SAME else [self.language]
+        """Return the languages that are named; none for `taxonomy` and `auto`."""
+        if self.language in (SAME, AUTO):
+            return []
+        return [name.strip() for name in self.language.split(",") if name.strip()]
 
     def files(self) -> tuple[Path, ...]:
         """Return the files of the taxonomy and of custom terms."""
@@ -74,13 +89,70 @@ class MappingOptions:
         }
 
     def open_taxonomy(self) -> Taxonomy:
-        """Return the taxonomy, with labels in the language if it has several."""
-        language = None if self.language == SAME else self.language
-        return open_taxonomy(name_in_language(self.taxonomy, language))
+        """Return the taxonomy, with labels in the first language that is named."""
+        return self._open(next(iter(self.languages()), None))
+
+    def _open(self, language: str | None) -> Taxonomy:
+        opened = open_taxonomy(name_in_language(self.taxonomy, language))
+        return in_language(opened, language)
 
     def mapper(self, taxonomy: Taxonomy | None = None, tagger: str | None = None) -> Mapper:
         """Return a mapper; `taxonomy` is the opened taxonomy, if the caller has it already."""
-        opened = self.open_taxonomy() if taxonomy is None else taxonomy
-        language = None if self.language == SAME else self.language
-        own = tuple(read_custom_terms(Path(self.terms), opened)) if self.terms else ()
-        return Mapper(opened, language=language, tagger=tagger, custom_terms=own)
+        if self.language == AUTO:
+            raise UsageError("the language is not known yet", hint="`fit` guesses it")
+        names: list[str | None] = [*self.languages()] or [None]
+        opened = [self._open(name) if taxonomy is None else taxonomy for name in names]
+        # Terms name concepts by the labels of the taxonomy, in whichever language queries are.
+        named = open_taxonomy(self.taxonomy) if self.languages() and self.terms else opened[0]
+        own = tuple(read_custom_terms(Path(self.terms), named)) if self.terms else ()
+        mappers = [
+            Mapper(own_labels, language=name, tagger=tagger, custom_terms=own)
+            for own_labels, name in zip(opened, names, strict=True)
+        ]
+        return mappers[0] if len(mappers) == 1 else MultilingualMapper(mappers)
+
+    def count_languages(self, queries: pl.Series) -> pl.DataFrame:
+        """Return the sums by which the language of a log is guessed.
+
+        The labels of taxonomies of the data owner count as words of any language.
+        """
+        return count_languages(queries, self._own_words())
+
+    def _own_words(self) -> list[str]:
+        if self.taxonomy in BUILT_IN:
+            return []
+        labels = open_taxonomy(self.taxonomy).labels.series().str.to_lowercase()
+        return labels.str.extract_all(r"\pL+").explode().drop_nulls().unique().to_list()
+
+    def fit(self, guessed: GuessedLanguage) -> MappingOptions:
+        """Return the options with the guessed language, if it is to be guessed.
+
+        Raises:
+            LanguageError: Its data are not installed.
+        """
+        if self.language != AUTO:
+            return self
+        if guessed.code != "en" and not is_installed(guessed.code):
+            raise LanguageError(
+                f"this log seems to be {guessed.name}, and the words of {guessed.name} are not "
+                "installed",
+                hint=f"{install_hint(guessed.code)}; or name another `language`",
+            )
+        return replace(self, language=guessed.code)
+
+    def check_fit(self, guessed: GuessedLanguage) -> None:
+        """Raise LanguageError if a log is in another language than its queries are mapped in."""
+        names = self.languages() or [open_taxonomy(self.taxonomy).language]
+        codes = [language_code(get_language(name).name) for name in names]
+        known = max(guessed.known.get(code, 0.0) for code in codes)
+        is_rated = all(code in CODES for code in codes)
+        if not guessed.is_sure or not is_rated or guessed.code in codes or known >= MIN_KNOWN:
+            return
+        asked = ", ".join(get_language(code).name.title() for code in codes)
+        missing = "" if is_installed(guessed.code) else f", after {install_hint(guessed.code)}"
+        raise LanguageError(
+            f"this log seems to be {guessed.name}: only {known:.0%} of its words are {asked}, the "
+            "language in which its queries would be mapped",
+            hint=f"`language={guessed.code}`{missing}; for several languages "
+            f"`language={codes[0]},{guessed.code}`; `min_coverage=0` runs it anyway",
+        )

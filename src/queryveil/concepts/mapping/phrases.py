@@ -16,6 +16,8 @@ from .tokens import Vocabulary
 from .towns import abbreviate
 from .web_lexicon import ANYWHERE, WebLexicon, load_web_lexicon, nearest_concepts
 
+_MAX_LINKERS = 3  # in sequence
+
 
 @dataclass(frozen=True, eq=False)
 class Phrases:
@@ -36,6 +38,11 @@ class Phrases:
         longer = self.select(self.ends > self.begins)
         return Phrases(longer.begins, longer.ends - 1)
 
+    def drop_first_word(self) -> Phrases:
+        """Remove the first word of each phrase; phrases of one word are dropped."""
+        longer = self.select(self.ends > self.begins)
+        return Phrases(longer.begins + 1, longer.ends)
+
 
 def mark_spans(size: int, begins: IntArray, ends: IntArray) -> BoolArray:
     """Return a mask of the words from each begin to each end.
@@ -47,6 +54,41 @@ def mark_spans(size: int, begins: IntArray, ends: IntArray) -> BoolArray:
     np.add.at(edges, begins, 1)
     np.add.at(edges, ends + 1, -1)
     return np.asarray(np.cumsum(edges)[:-1] > 0)
+
+
+def inner_linkers(texts: RaggedArray, content: BoolArray, is_linker: BoolArray) -> BoolArray:
+    """Return the linkers between content words: "de la" in "chaise de la cuisine"."""
+    linkers = is_linker & ~content
+    starts = np.zeros(len(content) + 1, np.bool_)
+    starts[texts.start] = True
+    before, after = linkers.copy(), linkers.copy()
+    for _ in range(_MAX_LINKERS):
+        before[1:] &= (content | before)[:-1] & ~starts[1:-1]
+        after[:-1] &= (content | after)[1:] & ~starts[1:-1]
+    if len(content):
+        before[0] = after[-1] = False
+    return np.asarray(before & after)
+
+
+def side_words(
+    texts: RaggedArray,
+    content: BoolArray,
+    non_noun: BoolArray,
+    ambiguous: BoolArray,
+    head_first: bool,
+) -> BoolArray:
+    """Return the words at the side of the head that are no nouns: "kaufen" in "schuhe kaufen".
+
+    The head is the last noun of a phrase, or the first one. `ambiguous` words are nouns as well,
+    as "rot" is; they count only if another word is left.
+    """
+    starts = np.zeros(len(content) + 1, np.bool_)
+    starts[texts.start] = True
+    before, after = np.zeros(len(content), np.bool_), np.zeros(len(content), np.bool_)
+    before[1:] = content[:-1] & ~starts[1:-1]
+    after[:-1] = content[1:] & ~starts[1:-1]
+    inner, outer = (after, before) if head_first else (before, after)
+    return np.asarray(content & ~outer & inner & (non_noun | ambiguous))
 
 
 def noun_phrases(texts: RaggedArray, kinds: ByteArray, breaks: BoolArray | None = None) -> Phrases:

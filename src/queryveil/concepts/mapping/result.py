@@ -34,6 +34,8 @@ PHRASE_SCHEMA: dict[str, type[pl.DataType]] = {
 class ConceptMapping:
     """Distinct queries and their phrases, with the columns of `PHRASE_SCHEMA`.
 
+    `spelled` are the queries as their words were separated, if that depends on the language.
+
     >>> import queryveil.concepts as c
     >>> wordnet = c.open_taxonomy("wordnet")
     >>> mapping = c.Mapper(wordnet).map(pl.Series(["cheap hotels in paris", "zzzz"]))
@@ -46,6 +48,11 @@ class ConceptMapping:
     taxonomy: Taxonomy
     queries: pl.Series
     phrases: pl.DataFrame
+    spelled: pl.Series | None = None
+
+    def texts(self) -> pl.Series:
+        """Return the queries as their words were separated."""
+        return self.queries.cast(pl.String) if self.spelled is None else self.spelled
 
     @cached_property
     def has_concept(self) -> BoolArray:
@@ -88,7 +95,7 @@ class ConceptMapping:
         """Return the phrases with the texts of query and phrase instead of numbers."""
         rows = self.phrases["query"].to_numpy()
         queries = self.queries.cast(pl.String)
-        words = tokenize(queries).gather(rows).alias("all words")
+        words = tokenize(self.texts()).gather(rows).alias("all words")
         query = queries.gather(rows).alias("query")
         return self.phrases.with_columns(query, words).with_columns(
             phrase=pl.col("all words").list.slice("begin", "words").list.join(" ")

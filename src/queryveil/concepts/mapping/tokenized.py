@@ -29,6 +29,7 @@ class TokenizedQueries:
     numbers: IntArray
     towns: TownMatches | None = None
     breaks: BoolArray | None = None
+    head_first: bool = False
 
     @cached_property
     def content_index(self) -> IntArray:
@@ -83,6 +84,8 @@ class TokenizedQueries:
         """Return a mask of the words that a match covers."""
         rows = np.flatnonzero(matches.concepts >= 0)
         last = self.content_index[phrases.ends[rows]]
+        if self.head_first:
+            last += matches.lengths[rows] - self.lengths(phrases)[rows]
         mask = np.zeros(len(self.content), np.bool_)
         begins = last - matches.lengths[rows] + 1
         mask[self.content] = mark_spans(len(self.words), begins, last)

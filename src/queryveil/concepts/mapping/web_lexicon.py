@@ -83,8 +83,13 @@ def extend_wordnet(wordnet: Taxonomy) -> Taxonomy:
 
 
 def has_web_rules(taxonomy: Taxonomy, language: Language) -> bool:
-    """Return whether the rules of the web apply: English queries, and a taxonomy with WordNet."""
-    return language.has_tagger and bool(taxonomy.find_all([WEB_SITE]))
+    """Return whether all rules of the web apply: English queries, and a taxonomy with WordNet."""
+    return language.has_tagger and has_web_sites(taxonomy)
+
+
+def has_web_sites(taxonomy: Taxonomy) -> bool:
+    """Return whether a taxonomy has the concept of web sites, as WordNet in any language has."""
+    return bool(taxonomy.find_all([WEB_SITE]))
 
 
 def nearest_concepts(taxonomy: Taxonomy, names: Iterable[str]) -> dict[str, int]:

@@ -43,8 +43,13 @@ class WebRules:
     """Resolve addresses, brands and sites of a taxonomy that has the web lexicon."""
 
     def __init__(
-        self, taxonomy: Taxonomy, vocabulary: Vocabulary, custom_terms: Sequence[str] = ()
+        self,
+        taxonomy: Taxonomy,
+        vocabulary: Vocabulary,
+        custom_terms: Sequence[str] = (),
+        common_words: Sequence[str] = (),
     ) -> None:
+        self._common_words = list(common_words)
         names = _list_names(taxonomy, load_web_lexicon())
         # Custom terms of the data owner are labels, which these rules must not override.
         own = [" ".join(words) for words in tokenize(pl.Series(custom_terms, dtype=pl.String))]
@@ -90,7 +95,14 @@ class WebRules:
         mask = candidates.copy()
         texts = queries.filter(candidates).fill_null("")
         is_label = texts.str.to_lowercase().is_in(self._labels.implode())
-        mask[candidates] = (is_full_name(texts) & ~is_label).to_numpy()
+        is_person = is_full_name(texts) & ~is_label
+        if self._common_words:  # "lana de roca" is no person in Spanish
+            words = tokenize(texts).to_frame("words").with_row_index("row").explode("words")
+            common = words.filter(pl.col("words").is_in(self._common_words))["row"].unique()
+            is_person &= ~pl.int_range(len(texts), dtype=pl.UInt32, eager=True).is_in(
+                common.implode()
+            )
+        mask[candidates] = is_person.to_numpy()
         return mask
 
     def _find_sites(self, table: pl.DataFrame) -> IntArray:

@@ -18,7 +18,7 @@ class WordForms:
 
     def __init__(self, labels: LabelSet, language: Language, vocabulary: Vocabulary) -> None:
         self._language, self._labels = language, labels
-        self.surface = WordFeature(vocabulary, labels.words.known)
+        self.surface = WordFeature(vocabulary, labels.folded.known)
         self.singular = WordFeature(vocabulary, self._find_singulars)
         self.stem = WordFeature(vocabulary, lambda new: labels.stems.known(language.stem(new)))
         self.unknown = WordFeature(vocabulary, self._check_unknown)
@@ -28,7 +28,7 @@ class WordForms:
         self.head = WordFeature(vocabulary, self._find_heads)
 
     def _find_singulars(self, new: pl.Series) -> IntArray:
-        first, *others = (self._labels.words.known(form) for form in self._language.singulars(new))
+        first, *others = (self._labels.folded.known(form) for form in self._language.singulars(new))
         for other in others:
             first = np.where(first >= 0, first, other)
         return first
@@ -58,7 +58,7 @@ class WordForms:
 
     def _find_corrections(self, new: pl.Series) -> IntArray:
         """Return the numbers of words, of misspelled words that of the right word, or -1."""
-        numbers = self._labels.words.known(new)
+        numbers = self._labels.folded.known(new)
         if not self._labels.has_web_rules:
             return numbers
         unknown = self._find_unknown(new)
@@ -91,12 +91,11 @@ class WordForms:
         """Return the last word of each compound that is otherwise unknown, or -1."""
         unknown = np.flatnonzero(self._find_singulars(new) < 0)
         words = new.gather(unknown)
-        heads = pl.Series([self._labels.gluing.last_word(word) for word in words], dtype=pl.String)
+        heads = pl.Series(self._labels.gluing.last_words(words), dtype=pl.String)
         numbers = np.full(len(new), -1, np.int32)
         numbers[unknown] = self._find_singulars(heads)
         if self._labels.has_web_rules:
             rest = np.flatnonzero((numbers < 0) & self.unknown()[-len(new) :])
             words = new.gather(rest)
-            heads = find_tails(words, self._labels.long_nouns)
-            numbers[rest] = heads
+            numbers[rest] = find_tails(words, self._labels.long_nouns)
         return numbers

@@ -52,6 +52,15 @@ class RaggedArray:
     def __len__(self) -> int:
         return len(self.start) - 1
 
+    def mirrored(self) -> RaggedArray:
+        """Return the lists in reverse order, each reversed too.
+
+        >>> mirror = RaggedArray.from_lists([[1, 2], [3]]).mirrored()
+        >>> mirror[0].tolist(), mirror[1].tolist()
+        ([3], [2, 1])
+        """
+        return RaggedArray(len(self.items) - self.start[::-1], self.items[::-1])
+
     def __getitem__(self, row: int) -> IntArray:
         return self.items[self.start[row] : self.start[row + 1]]
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import polars as pl
 
-from ...concepts.mapping.options import LANGUAGE_HELP, SAME, TERMS_HELP, MappingOptions
+from ...concepts.mapping.guessing import GuessedLanguage
+from ...concepts.mapping.options import AUTO, GUESSED_HELP, SAME, TERMS_HELP, MappingOptions
 from ...core.parameters import parameter
 from ...core.progress import Progress
 from ...core.randomness import RandomSource
 from ...core.records import Scalar
+from ...engine.operations import aggregate, unique_queries
 from ...engine.table import RemoteTable
 from ...errors import CoverageError, ParameterError
 from ...log.query_log import QueryLog
@@ -50,7 +53,7 @@ class Microaggregation(Method):
     time_precision: str = parameter("day", "time precision", choices=("none", "month", "day"))
     include_clicks: bool = parameter(True, "release clicks for the released queries")
     taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, shop, or a file")
-    language: str = parameter(SAME, LANGUAGE_HELP)
+    language: str = parameter(SAME, GUESSED_HELP)
     terms: str = parameter("", TERMS_HELP)
 
     def __post_init__(self) -> None:
@@ -72,6 +75,16 @@ class Microaggregation(Method):
     def mapping_options(self) -> MappingOptions:
         """How queries are mapped to concepts."""
         return MappingOptions(self.taxonomy, self.language, self.terms)
+
+    def fit(self, log: QueryLog) -> Self:
+        """Return the method with the language of the log, if it is to be guessed."""
+        if self.language != AUTO:
+            return self
+        return replace(self, language=self.mapping_options.fit(self._guess_language(log)).language)
+
+    def _guess_language(self, log: QueryLog) -> GuessedLanguage:
+        work = partial(_count_languages, options=self.mapping_options)
+        return GuessedLanguage.of(aggregate(log.table, work, ["language"]))
 
     def input_files(self) -> tuple[Path, ...]:
         """Return the files of the taxonomy and of custom terms."""
@@ -195,6 +208,12 @@ class Microaggregation(Method):
         )
 
 
+def _count_languages(
+    frame: pl.LazyFrame, _: RandomSource, *, options: MappingOptions
+) -> pl.DataFrame:
+    return options.count_languages(unique_queries(frame))
+
+
 # A log in another language than the taxonomy has hardly any concepts: all users would seem
 # similar, and the release would repeat a few queries. English logs, also of shops, are above this
 # limit; German and Spanish ones below.
@@ -211,6 +230,19 @@ class ByMeaning(Microaggregation):
         min=0.0,
         max=1.0,
     )
+
+    def fit(self, log: QueryLog) -> Self:
+        """Return the method with the language of the log; raise if it does not fit the log.
+
+        A `min_coverage` of 0 allows any language.
+        """
+        if self.language != AUTO and not self.min_coverage:
+            return self
+        guessed = self._guess_language(log)
+        options = self.mapping_options.fit(guessed)
+        if self.min_coverage:
+            options.check_fit(guessed)
+        return replace(self, language=options.language)
 
     def run_partition(self, log: QueryLog, rng: RandomSource, progress: Progress) -> MethodOutput:
         """Anonymize a block of users; the coverage was checked for all blocks together."""

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...concepts.loaders.registry import open_taxonomy
 from ...concepts.mapping.options import MappingOptions
 from ...concepts.similarity.profiles import (
     UNMAPPED,
@@ -234,7 +233,7 @@ def repartition_by_similarity(
             covered(compute_coverage(aggregate(profiles, _count_concepts, ["concept"])))
     with progress.stage("cut into blocks"):
         sums = aggregate(profiles, _partition_weights, ["concept"])
-        taxonomy = open_taxonomy(options.taxonomy)
+        taxonomy = options.open_taxonomy()
         spread = np.zeros(len(taxonomy))
         spread[sums["concept"].to_numpy()] = sums["share"].to_numpy() / _UNIT
         columns = embedding_columns(taxonomy, spread / users)

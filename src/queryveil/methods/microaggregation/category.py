@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ...concepts.loaders.registry import open_taxonomy
 from ...concepts.mapping.language import get_language
 from ...concepts.mapping.tokens import tokenize
 from ...concepts.similarity.profiles import UNMAPPED, compute_coverage
@@ -76,7 +75,7 @@ class CategoryMicroaggregation(ByMeaning):
                 f"{users:,} users are too many to compare all with each other",
                 hint="`sample_users=10000`, or semantic-microaggregation",
             )
-        opened = open_taxonomy(self.taxonomy)
+        opened = self.mapping_options.open_taxonomy()
         with progress.stage("look up words"):
             categories = term_categories(log, opened, int(self.categories_per_term))
             self.check_coverage(compute_coverage(categories))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -190,7 +190,7 @@ class ReplacementMethod(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.mapping_options.check()
+        self.mapping_options.check(may_guess=False)
         parse_domain(self.domain)  # raises an error if it is invalid
 
     @property
@@ -211,7 +211,10 @@ class ReplacementMethod(Method):
     def domains(self) -> DomainSet:
         """Return the domains of the taxonomy, and the topics of profiles."""
         topics = str(self.params().get("topics", "auto"))
-        return open_domains(open_taxonomy(self.taxonomy), self.domain, topics)
+        plain = open_domains(open_taxonomy(self.taxonomy), self.domain, topics)
+        # Domains and topics are named in the language of the taxonomy; labels are released in that
+        # of the queries. The concepts have the same numbers.
+        return replace(plain, taxonomy=self.mapping_options.open_taxonomy())
 
     def _map_queries(self, log: QueryLog, domains: DomainSet, progress: Progress) -> ConceptMapping:
         mapper = self.mapping_options.mapper(domains.taxonomy)

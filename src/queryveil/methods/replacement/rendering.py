@@ -169,9 +169,7 @@ def _replace_words(table: pl.DataFrame, concept_mapping: ConceptMapping) -> pl.D
     spans = concept_mapping.phrases.with_row_index("phrase")
     replaced = table.select("event", "phrase", label="query").join(spans, on="phrase")
     queries = replaced.group_by("event").agg(pl.col("query").first())
-    words = queries.with_columns(
-        word=tokenize(concept_mapping.queries.cast(pl.String)).gather(queries["query"])
-    )
+    words = queries.with_columns(word=tokenize(concept_mapping.texts()).gather(queries["query"]))
     words = words.select("event", "word", index=pl.int_ranges(pl.col("word").list.len()))
     words = words.explode("word", "index", empty_as_null=True)
     labels = _label_words(replaced, words, concept_mapping)

@@ -1,0 +1,1 @@
+"""Spanish words on the concepts of WordNet 3.0, for queryveil."""

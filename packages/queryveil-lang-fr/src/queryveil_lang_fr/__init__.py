@@ -1,0 +1,1 @@
+"""French words on the concepts of WordNet 3.0, for queryveil."""

@@ -1,0 +1,1 @@
+"""Italian words on the concepts of WordNet 3.0, for queryveil."""

@@ -1,0 +1,1 @@
+"""Dutch words on the concepts of WordNet 3.0, for queryveil."""
