@@ -26,10 +26,11 @@ SECRETS = {
     "email": "jane.roe@mail.example", "disguised": "jane(at)mail.example", "phone": "212-555-0123",
     "card": "4111 1111 1111 1111", "iban": "gb33 bukb 2020 1555 5555 55", "ssn": "078-05-1120",
     "street": "tennis at 12 main st", "ip": "203.0.113.7",
-    "url-token": "http://a.example/reset?token=zq7xk9",
+    "url-token": "http://a.example/reset?token=zq7xk9", "name": "rosalind kowalczyk",
 }  # fmt: skip
 SECRET_URL = "http://shop.example/reset?token=zq7xk9"
-PARTS = ("jane", "mail.ex", "555-01", "1111 1", "bukb", "05-112", "main st", "203.0.", "zq7xk9")
+PARTS = ("jane", "mail.ex", "555-01", "1111 1", "bukb", "05-112", "main st", "203.0.", "zq7xk9",
+         "kowalcz")  # fmt: skip
 USERS, ORDINARY = 40, ("tennis", "football", "weather", "swimming", "golf clubs")
 
 

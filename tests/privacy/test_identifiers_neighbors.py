@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import queryveil as qv
+from queryveil.core.progress import NoProgress
+from queryveil.workflows.known_names import users_for_names
+from queryveil.workflows.screened_runs import searched
 
 LINES = {
     "semantic-replacement": "semantic-replacement:domain=sport:max-phrases-per-user=3",
@@ -16,7 +20,15 @@ LINES = {
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
-@pytest.mark.parametrize("queries", [("tennis", "golf"), ("jane@mail.example", "078-05-1120")])
+@pytest.mark.parametrize(
+    "queries",
+    [
+        ("tennis", "golf"),
+        ("jane@mail.example", "078-05-1120"),
+        ("rosalind kowalczyk", "kowalczyk, rosalind"),
+        ("abraham lincoln", "rosalind kowalczyk"),
+    ],
+)
 def test_who_sent_identifiers_alone_is_still_there(
     line: str, queries: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -41,3 +53,41 @@ def test_the_card_names_who_vanishes_by_reading(line: str, tmp_path: Path) -> No
     assert release.log.collect()["user"].n_unique() == 3
     assert any("was dropped when the log was read" in one for one in release.guarantee.not_covered)
     assert any("read and kept" in one for one in release.guarantee.assumptions)
+
+
+SPENDING = {
+    **LINES,
+    "dp-statistics": "dp-statistics:epsilon=1:delta=1e-6",
+    "click-graph": "click-graph:epsilon=1:delta=1e-6",
+}
+
+
+@pytest.mark.parametrize("line", SPENDING.values(), ids=SPENDING)
+def test_names_in_methods_that_spend_depend_on_no_other_row(line: str) -> None:
+    """A name of a known person passes, however many users sent it; every other name does not."""
+    method = qv.parse_method(line)
+    queries = ["abraham lincoln", "rosalind kowalczyk", "tennis"]
+    outcomes = set()
+    for others in range(4):
+        rows = [("u", query, None, None, None) for query in queries]
+        rows += [(f"v{n}", "abraham lincoln", None, None, None) for n in range(others)]
+        seen = searched(qv.QueryLog.from_rows(rows), method, "drop", NoProgress())
+        mine = seen.local_frame.filter(pl.col("user").cast(pl.String) == "u").collect()
+        outcomes.add(tuple(mine["query"].cast(pl.String)))
+    assert outcomes == {("abraham lincoln", "tennis")}
+
+
+@pytest.mark.parametrize(
+    ("line", "users"),
+    [
+        ("frequent-queries:min-users=3", 3),
+        ("semantic-microaggregation:k=3", 3),
+        ("string-microaggregation:k=3:min-users=4", 4),
+        ("string-microaggregation:k=4:min-users=3", 4),
+        ("disconnected-graph", 1 << 62),
+        *((line, 0) for line in SPENDING.values()),
+    ],
+)
+def test_how_many_users_a_known_name_needs(line: str, users: int) -> None:
+    """By the larger of k and min_users; a rule that counts no users never gets such a name."""
+    assert users_for_names(qv.parse_method(line)) == users

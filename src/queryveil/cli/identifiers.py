@@ -20,7 +20,7 @@ Identifiers = Annotated[
     str,
     typer.Option(
         metavar="WORD",
-        help="Rows with an e-mail address, phone number or the like: drop, mask or keep.",
+        help="Rows with a name, e-mail address, phone number or the like: drop, mask or keep.",
         callback=_check_identifiers,
     ),
 ]
@@ -29,8 +29,8 @@ ExtensionIdentifiers = Annotated[
     typer.Option(
         "--identifiers",
         metavar="WORD",
-        help="Rows with an e-mail address, phone number or the like: drop (the default), mask or "
-        "keep.",
+        help="Rows with a name, e-mail address, phone number or the like: drop (the default), mask "
+        "or keep.",
         callback=_check_identifiers,
     ),
 ]

@@ -123,7 +123,7 @@ def _print_risks(console: Console, risks: RiskSummary) -> None:
         table.add_row(title, f"{fraction:.1%}", f"{_bar(fraction)} {of}")
     console.print(table)
     console.print()
-    table = _grid("Possible personal identifiers (by patterns, which do not detect names)")
+    table = _grid("Possible personal identifiers (by rules, which miss rare names)")
     for kind in risks.identifiers.values():
         examples = "  ".join(sanitize(example[:40]) for example in kind.examples[:2])
         table.add_row(kind.title, f"{kind.queries:,}", f"of {kind.users:,} users  {examples}")

@@ -1,6 +1,6 @@
 """A filter: a set of which only short hashes are stored.
 
-A member is always found; another text is found with a small probability, by chance. The members
+Every member is recognized; another text is taken for one with a small probability. The members
 cannot be listed. The hashes are sorted and their differences stored, which takes 8 bits per member
 at a probability of 1%, less than a Bloom filter of the same probability.
 """
@@ -29,10 +29,10 @@ class HashFilter:
 
     @classmethod
     def build(cls, texts: pl.Series, probability: float) -> HashFilter:
-        """Return the filter of folded texts; other texts are found with this probability.
+        """Return the filter of folded texts; other texts are taken for members with this probability.
 
-        >>> found = HashFilter.build(pl.Series(["jane doe", "john roe"]), 0.01)
-        >>> found.contains(hash_texts(pl.Series(["john roe", "mary major"]))).tolist()
+        >>> people = HashFilter.build(pl.Series(["jane doe", "john roe"]), 0.01)
+        >>> people.contains(hash_texts(pl.Series(["john roe", "mary major"]))).tolist()
         [True, False]
         """
         hashes = np.unique(hash_texts(texts))

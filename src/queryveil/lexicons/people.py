@@ -9,7 +9,8 @@ flag some titles and firms: `docs/how-to/identifiers.md` has the measured shares
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -32,6 +33,7 @@ _ANY_GIVEN, _ANY_SURNAME = _GIVEN | _GIVEN_WORD, _SURNAME | _SURNAME_WORD
 _CONNECTORS = ("and", "vs", "or", "&")  # "smith and wesson", "kramer vs kramer"
 # Shapes of a name between given name and surname: (middle names, particles, further surnames).
 _SHAPES = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 2, 0), (0, 0, 1), (1, 1, 0), (1, 2, 0), (2, 0, 0))
+NO_NAME, KNOWN_NAME, OTHER_NAME = 0, 1, 2
 _REVERSED = r"^([^,]+), *([^,]+)$"
 
 
@@ -42,7 +44,7 @@ def is_full_name(texts: pl.Series) -> pl.Series:
     >>> is_full_name(pl.Series(queries)).to_list()
     [True, True, True, False]
     """
-    return _apply(texts, whole=True)
+    return _apply(texts, entire=True)
 
 
 def contains_full_name(texts: pl.Series) -> pl.Series:
@@ -52,7 +54,51 @@ def contains_full_name(texts: pl.Series) -> pl.Series:
     >>> contains_full_name(pl.Series(queries)).to_list()
     [True, False, False]
     """
-    return _apply(texts, whole=False)
+    return _apply(texts, entire=False)
+
+
+def classify_names(texts: pl.Series) -> pl.Series:
+    """Return which distinct texts have a full name: `NO_NAME`, `KNOWN_NAME` or `OTHER_NAME`.
+
+    `KNOWN_NAME` is a text all of whose names are those of people whom an encyclopedia has. See
+    `is_known_person`: this is no proof that a known person is meant.
+
+    >>> queries = ["tennis", "abraham lincoln biography", "rosalind kowalczyk obituary"]
+    >>> classify_names(pl.Series(queries)).to_list()
+    [0, 1, 2]
+    """
+    candidates = texts.str.contains(r"[^ ][ ,]").fill_null(False).arg_true()
+    names = _find(texts.gather(candidates), False)
+    kinds = np.full(len(candidates), NO_NAME, np.int8)
+    kinds[names.texts] = KNOWN_NAME
+    kinds[names.texts[~names.known]] = OTHER_NAME
+    return (
+        pl.repeat(NO_NAME, len(texts), dtype=pl.Int8, eager=True)
+        .scatter(candidates, pl.Series(kinds))
+        .alias(texts.name)
+    )
+
+
+def name_words(texts: pl.Series) -> list[set[str]]:
+    """Return for each text the words of all full names in it, folded.
+
+    >>> [sorted(words) for words in name_words(pl.Series(["call Jane Kowalski-Smith", "golf"]))]
+    [['jane', 'kowalski', 'smith'], []]
+    """
+    folded = fold(texts)
+    split = _Split(folded)
+    names = split.find(False)
+    starts = split.table.starts[names.texts]
+    words = [text.split(" ") for text in folded]
+    parts: list[set[str]] = [set() for _ in words]
+    spans = (names.texts, names.begin - starts, names.last - starts + 1)
+    for text, begin, end in zip(*(span.tolist() for span in spans), strict=True):
+        parts[text].update(words[text][begin:end])
+    turned = is_full_name(texts).to_list()  # "kowalski, jane": all its words are names
+    return [
+        own or (set(every) if is_turned else set())
+        for own, every, is_turned in zip(parts, words, turned, strict=True)
+    ]
 
 
 def is_known_person(texts: pl.Series) -> pl.Series:
@@ -95,21 +141,16 @@ def _lexicon() -> _Lexicon:
     return _Lexicon(flags, np.sort(hash_texts(phrases)), HashFilter.read(DATA / "known-people.zst"))
 
 
-def _apply(texts: pl.Series, *, whole: bool) -> pl.Series:
-    """Test distinct texts once; a text with one comma is tested in both orders."""
+def _apply(texts: pl.Series, *, entire: bool) -> pl.Series:
+    """Test distinct texts once."""
     distinct = texts.unique().drop_nulls()
-    folded = fold(distinct)
-    found = _find(folded, whole)
-    both = distinct.str.contains(_REVERSED).arg_true()
-    if len(both):
-        turned = fold(distinct.gather(both).str.replace(_REVERSED, "$2 $1"))
-        is_place = _ends_in_region(folded.gather(both))
-        found[both.to_numpy()] |= _find(turned, True) & ~is_place
-    table = pl.DataFrame({"text": distinct, "found": found})
+    has_name = np.zeros(len(distinct), np.bool_)
+    has_name[_find(distinct, entire).texts] = True
+    table = pl.DataFrame({"text": distinct, "name": has_name})
     joined = (
         texts.alias("text").to_frame().join(table, on="text", how="left", maintain_order="left")
     )
-    return joined["found"].fill_null(False).alias(texts.name)
+    return joined["name"].fill_null(False).alias(texts.name)
 
 
 def _ends_in_region(folded: pl.Series) -> Mask:
@@ -117,14 +158,40 @@ def _ends_in_region(folded: pl.Series) -> Mask:
     return folded.str.extract(r"([^ ]+)$").is_in(regions).fill_null(False).to_numpy()
 
 
-def _find(folded: pl.Series, whole: bool) -> Mask:
-    """Return which folded texts are, or contain, a full name."""
-    split = _Split(folded)
-    found = np.zeros(len(folded), np.bool_)
-    for middles, particles, further in _SHAPES:
-        rows = split.find_shape(middles, particles, further, whole)
-        found[rows] = True
-    return found
+@dataclass(frozen=True, eq=False)
+class _Names:
+    """Names in texts: the number of the text, the first and last word, and whether it is known."""
+
+    texts: Numbers
+    begin: Numbers
+    last: Numbers
+    known: Mask
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Names]) -> _Names:
+        """Return the names of several searches together."""
+        texts, begin, last = (
+            np.concatenate([getattr(part, field) for part in parts])
+            for field in ("texts", "begin", "last")
+        )
+        return cls(texts, begin, last, np.concatenate([part.known for part in parts]))
+
+    def take(self, mask: Mask) -> _Names:
+        """Return the names under a mask."""
+        return _Names(self.texts[mask], self.begin[mask], self.last[mask], self.known[mask])
+
+
+def _find(texts: pl.Series, entire: bool) -> _Names:
+    """Return the names in distinct texts; a text with one comma is searched in both orders."""
+    folded = fold(texts)
+    searches = [_Split(folded).find(entire)]
+    both = texts.str.contains(_REVERSED).fill_null(False).arg_true().to_numpy()
+    if len(both):
+        both = both[~_ends_in_region(folded.gather(both))]
+        turned = fold(texts.gather(both).str.replace(_REVERSED, "$2 $1"))
+        names = _Split(turned).find(True)
+        searches.append(replace(names, texts=both[names.texts]))
+    return _Names.joined(searches)
 
 
 class _Split:
@@ -151,8 +218,22 @@ class _Split:
         """Return whether the words at these places have one of the flags."""
         return np.asarray((self.flags[places] & flag) > 0)
 
-    def find_shape(self, middles: int, particles: int, further: int, whole: bool) -> Numbers:
-        """Return the texts with a name of this shape."""
+    def find(self, entire: bool) -> _Names:
+        """Return the names of all shapes; with `entire` those that are the whole text.
+
+        Words of known people's names side by side are no other person: "john paul" in "john paul
+        jones", or the last word of one known name and the first of the next.
+        """
+        names = _Names.joined([self.find_shape(*shape, entire) for shape in _SHAPES])
+        starts, stops = names.begin[names.known], names.last[names.known] + 1
+        size = len(self.numbers) + 1
+        depth = np.bincount(starts, minlength=size) - np.bincount(stops, minlength=size)
+        covered = np.concatenate([[0], np.cumsum(np.cumsum(depth) > 0)])
+        words = covered[names.last + 1] - covered[names.begin]
+        return replace(names, known=words == names.last + 1 - names.begin)
+
+    def find_shape(self, middles: int, particles: int, further: int, entire: bool) -> _Names:
+        """Return the names of this shape."""
         begin = self.first
         last = begin + 1 + middles + particles + further
         keep = last < self.ends[self.texts[begin]]
@@ -164,45 +245,46 @@ class _Split:
         if further:
             keep &= self.has(last - 1, _SURNAME) & self.has(last, _SURNAME)
         begin, last = begin[keep], last[keep]
-        keep, is_whole = self._fits(begin, last, whole)
-        begin, last, is_whole = begin[keep], last[keep], is_whole[keep]
-        return np.asarray(self.texts[begin[self._is_person(begin, last, is_whole)]])
+        keep, is_entire = self._fits(begin, last, entire)
+        begin, last, is_entire = begin[keep], last[keep], is_entire[keep]
+        hashes = self._hash(begin, last)
+        known = _lexicon().known.contains(hashes)
+        person = known | self._is_likely(begin, last, is_entire)
+        person &= ~self._is_phrase(begin, last, hashes)
+        return _Names(self.texts[begin], begin, last, known).take(person)
 
-    def _fits(self, begin: Numbers, last: Numbers, whole: bool) -> tuple[Mask, Mask]:
+    def _fits(self, begin: Numbers, last: Numbers, entire: bool) -> tuple[Mask, Mask]:
         """Return which names have neighbors that a person's name can have, and which have none."""
         texts = self.texts[begin]
         starts, ends = self.ends[texts] - self.table.sizes[texts], self.ends[texts]
         before, after = np.maximum(begin - 1, 0), last + 1
         at_start = (begin == starts) | ((begin == starts + 1) & self.has(before, _TITLE))
         at_end = (after == ends) | ((after == ends - 1) & self.has(after, _SUFFIX))
-        is_whole = at_start & at_end
-        if whole:
-            return np.asarray(is_whole), is_whole
+        is_entire = at_start & at_end
+        if entire:
+            return np.asarray(is_entire), is_entire
         inside = after < ends
         named_after = inside & self.has(after, _INSTITUTION | _REGION | _CONNECTOR)
-        return np.asarray(is_whole | ~named_after), is_whole
+        return np.asarray(is_entire | ~named_after), is_entire
 
-    def _is_person(self, begin: Numbers, last: Numbers, whole: Mask) -> Mask:
-        """Decide by the given name and the surname, and by the filter where both are doubtful."""
+    def _is_likely(self, begin: Numbers, last: Numbers, entire: Mask) -> Mask:
+        """Decide by the given name and the surname."""
         given, surname = self.has(begin, _GIVEN), self.has(last, _SURNAME)
         place_first, place_last = self.has(begin, _PLACE), self.has(last, _PLACE)
         region = self.has(last, _REGION)
         common = self.has(last, _COMMON)
-        hashes = self._hash(begin, last)
-        known = _lexicon().known.contains(hashes)
         sure = given & surname & ~(place_first & (place_last | region))
         likely = given & ~surname & common & ~place_first
         likely |= ~given & surname & ~place_last & ~region
-        person = sure | (likely & whole) | known
-        return np.asarray(person & ~self._is_phrase(begin, last, hashes))
+        return np.asarray(sure | (likely & entire))
 
     def _hash(self, begin: Numbers, last: Numbers) -> Hashes:
-        whole = self.hashes[self.numbers[begin]]
+        hashes = self.hashes[self.numbers[begin]]
         for step in range(1, int((last - begin).max(initial=0)) + 1):
             places = np.minimum(begin + step, last)
             word = self.hashes[self.numbers[places]]
-            whole = join_hashes(whole, np.where(begin + step <= last, word, np.uint64(0)))
-        return np.asarray(whole)
+            hashes = join_hashes(hashes, np.where(begin + step <= last, word, np.uint64(0)))
+        return np.asarray(hashes)
 
     def _is_phrase(self, begin: Numbers, last: Numbers, hashes: Hashes) -> Mask:
         """Return which names are, begin or end with, a brand or a town."""

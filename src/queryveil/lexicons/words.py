@@ -77,11 +77,11 @@ def hash_texts(texts: pl.Series) -> Hashes:
     """Return the hashes of folded texts of several words."""
     split = WordTable.of(texts)
     table = split.hashes
-    whole = np.zeros(len(texts), np.uint64)
+    hashes = np.zeros(len(texts), np.uint64)
     for index in range(int(split.sizes.max(initial=0))):
         has = np.flatnonzero(split.sizes > index)
-        whole[has] = join_hashes(whole[has], table[split.numbers[split.starts[has] + index]])
-    return whole
+        hashes[has] = join_hashes(hashes[has], table[split.numbers[split.starts[has] + index]])
+    return hashes
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +96,14 @@ class WordTable:
     def of(cls, folded: pl.Series) -> WordTable:
         """Split folded texts at blanks; null is a text without words."""
         lists = folded.fill_null("").str.split(" ")
-        flat = lists.explode(empty_as_null=False).alias("word")
-        coded = flat.to_frame().with_columns(number=pl.col("word").rank("dense") - 1)
-        distinct = flat.unique().sort()
-        numbers = coded["number"].cast(pl.Int64).to_numpy()
-        return cls(distinct, numbers, lists.list.len().cast(pl.Int64).to_numpy())
+        words = lists.explode(empty_as_null=False)
+        # Categories of their own, because the codes of shared ones would be many more.
+        coded = words.cast(pl.Categorical(pl.Categories.random()))
+        numbers = coded.to_physical().cast(pl.Int64).to_numpy()
+        place = np.zeros(int(numbers.max(initial=-1)) + 1, np.int64)
+        place[numbers] = np.arange(len(numbers))
+        sizes = lists.list.len().cast(pl.Int64).to_numpy()
+        return cls(words.gather(place), numbers, sizes)
 
     @property
     def starts(self) -> Numbers:

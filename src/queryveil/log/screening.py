@@ -6,6 +6,10 @@ afterwards, and the guarantee of a method holds as if the log had been screened 
 
 Where neighbors are logs of the same users, the users must stay the same as well: a user who would
 have no row left keeps the first one, blanked. That depends on the user's own rows alone.
+
+Names of known people are an exception. They pass in methods that spend a privacy budget, whose
+mechanism protects every text. Other methods get them only where enough users sent the query
+(`min_name_users`): that rule is a threshold, and depends on other rows as a threshold does.
 """
 
 from __future__ import annotations
@@ -18,11 +22,18 @@ from typing import Literal, get_args
 import polars as pl
 
 from ..core.randomness import RandomSource
-from ..engine.operations import aggregate, map_partitions, values_of
+from ..engine.operations import (
+    aggregate,
+    count_users_by_key,
+    filter_keys,
+    map_partitions,
+    match_encoding,
+    values_of,
+)
 from ..engine.table import RemoteTable
 from ..errors import UsageError
 from .accounting import RowAccounting
-from .identifiers import IDENTIFIER_KINDS, kinds_of, kinds_of_urls, mask
+from .identifiers import IDENTIFIER_KINDS, KNOWN, kinds_of, kinds_of_urls, mask
 from .query_log import QueryLog
 
 Identifiers = Literal["drop", "mask", "keep"]
@@ -34,6 +45,7 @@ _OUTCOMES = (
     "emptied so that the user stays, as the query",
 )
 _EMPTY = "•••"
+_KNOWN = IDENTIFIER_KINDS.index(KNOWN)
 
 
 def check_setting(setting: str) -> None:
@@ -42,23 +54,28 @@ def check_setting(setting: str) -> None:
         raise UsageError(f'identifiers must be drop, mask or keep, got "{setting}"')
 
 
-def screen(log: QueryLog, setting: str, *, users_stay: bool = False) -> QueryLog:
+def screen(
+    log: QueryLog, setting: str, *, users_stay: bool = False, min_name_users: int = 0
+) -> QueryLog:
     """Return the log without identifiers in queries and URLs; its accounting counts them.
 
     `drop` drops the row, `mask` masks the identifier. A clicked URL that has one is blanked with
     its rank in both cases. With `users_stay` no user disappears: a user whose rows would all be
-    dropped keeps the first one, blanked.
+    dropped keeps the first one, blanked. A query with the name of a known person is an identifier
+    if fewer than `min_name_users` users sent it.
     """
     check_setting(setting)
     if setting == "keep":
         return log
     rows: pl.LazyFrame | RemoteTable
+    flag = partial(Flags.of, setting=setting, users_stay=users_stay, min_name_users=min_name_users)
     if isinstance(log.table, RemoteTable):
-        flag = partial(Flags.of, setting=setting, users_stay=users_stay)
+        if min_name_users:
+            flag = partial(flag, released_names=_released_names(log.table, min_name_users))
         counts = aggregate(log.table, partial(count_partition, flag=flag), ["fate", "kind"])
         rows = map_partitions(log.table, partial(screen_partition, flag=flag), RandomSource())
     else:
-        flags = Flags.of(log.local_frame, setting, users_stay)
+        flags = flag(log.local_frame)
         counts, rows = flags.count(log.local_frame), flags.apply(log.local_frame)
     return replace(log, table=rows, accounting=_add_outcomes(log.accounting, counts))
 
@@ -71,15 +88,15 @@ def _add_outcomes(before: RowAccounting, counts: pl.DataFrame) -> RowAccounting:
     return accounting
 
 
-def flagged(table: pl.LazyFrame, column: str) -> pl.DataFrame:
+def flagged(table: pl.LazyFrame, column: str, *, known_names: bool = False) -> pl.DataFrame:
     """Return the distinct values of a column that have an identifier, and its kind.
 
     Each value is tested once. The values keep their encoding, so that they can be joined.
     """
     values = values_of(table, column)
-    detect = kinds_of_urls if column == "url" else kinds_of
-    kinds = detect(values[column].cast(pl.String)).alias("kind")
-    return values.with_columns(kinds).drop_nulls("kind")
+    texts = values[column].cast(pl.String)
+    kinds = kinds_of_urls(texts) if column == "url" else kinds_of(texts, known_names=known_names)
+    return values.with_columns(kind=kinds).drop_nulls("kind")
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,9 +112,27 @@ class Flags:
     last: pl.DataFrame
 
     @classmethod
-    def of(cls, frame: pl.LazyFrame, setting: str, users_stay: bool) -> Flags:
-        """Test each distinct query and URL once."""
-        queries = flagged(frame, "query")
+    def of(
+        cls,
+        frame: pl.LazyFrame,
+        setting: str,
+        users_stay: bool,
+        min_name_users: int,
+        released_names: pl.DataFrame | None = None,
+    ) -> Flags:
+        """Test each distinct query and URL once.
+
+        Args:
+            released_names: The queries with names of known people that enough users sent; without
+                it they are counted in this frame.
+        """
+        queries = flagged(frame, "query", known_names=min_name_users > 0)
+        if min_name_users:
+            names = queries.filter(pl.col("kind") == _KNOWN)
+            if released_names is None:
+                released_names = _count_users(frame, names, min_name_users)
+            released = match_encoding(frame, released_names, "query")
+            queries = queries.join(released, on="query", how="anti", maintain_order="left")
         masked = _mask_texts(queries["query"].cast(pl.String), setting)
         queries = queries.with_columns(masked=masked.cast(queries.schema["query"]))
         dropped = queries.filter(pl.col("masked").is_null()) if users_stay else queries.clear()
@@ -151,6 +186,21 @@ class Flags:
         return self.last.lazy().with_columns(query=empty, **nulls).select(schema.names())
 
 
+def _released_names(table: RemoteTable, at_least: int) -> pl.DataFrame:
+    """Return the queries with names of known people alone that enough users sent."""
+    return aggregate(table, _count_name_users, ["query"], at_least=("users", at_least))
+
+
+def _count_name_users(frame: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
+    queries = flagged(frame, "query", known_names=True)
+    return _count_users(frame, queries.filter(pl.col("kind") == _KNOWN), 1)
+
+
+def _count_users(frame: pl.LazyFrame, queries: pl.DataFrame, at_least: int) -> pl.DataFrame:
+    rows = filter_keys(frame, queries, ["query"])
+    return count_users_by_key(rows, ["query"], at_least)
+
+
 def find_last_rows(frame: pl.LazyFrame, dropped: pl.DataFrame) -> pl.DataFrame:
     """Return the first row, and its kind, of each user whose rows are all dropped."""
     lost = frame.join(dropped.lazy().select("query", "kind"), on="query", maintain_order="left")
@@ -167,7 +217,7 @@ def _mask_texts(texts: pl.Series, setting: str) -> pl.Series:
     """Mask texts that have an identifier; null where their rows are dropped."""
     if setting == "drop":
         return pl.repeat(None, len(texts), dtype=pl.String, eager=True)
-    masked = pl.Series("masked", list(map(mask, texts)), pl.String)
+    masked = mask(texts).alias("masked")
     is_clean = kinds_of(masked).is_null()  # drop the row if masking left an identifier
     return pl.select(pl.when(is_clean).then(masked)).to_series()
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ..log.identifiers import flag_identifiers
+from ..log.identifiers import kinds_of
 from ..release.release import Release
 from ._shared.queries import QueryTextMeasure, UserQueryCounts
 from .context import MeasureContext
@@ -25,7 +25,7 @@ class RareQueryExposure(QueryTextMeasure):
     title: ClassVar[str] = "released queries that point to one user"
     description: ClassVar[str] = (
         "the fraction of released rows whose query exactly one user of the log had sent, or that "
-        "looks like a personal identifier (e-mail address, phone number, ...)"
+        "looks like a personal identifier (e-mail address, phone number, name, ...)"
     )
     paper: ClassVar[str] = "none; methods that release real queries can release rare ones"
     unit: ClassVar[str] = "fraction of released rows, 0 to 1"
@@ -57,7 +57,7 @@ class RareQueryExposure(QueryTextMeasure):
                 f"and {personal:,} look like personal identifiers; they make up {exposed:,} of "
                 f"{rows:,} rows"
             ),
-            basis=f"{self.basis(release)}; identifiers by patterns, which do not detect names",
+            basis=f"{self.basis(release)}; identifiers by rules that miss rare names",
         )
 
 
@@ -81,7 +81,7 @@ def _flag_texts(texts: pl.DataFrame, sent: UserQueryCounts) -> pl.DataFrame:
     senders = sent.rows.group_by("text").agg(senders=pl.len())
     known = senders.select(query=pl.lit(sent.queries).gather("text"), senders="senders")
     joined = texts.join(known, on="query", how="left", maintain_order="left")
-    personal = pl.any_horizontal(flag_identifiers(pl.col("query")))
+    personal = kinds_of(joined["query"]).is_not_null()
     return joined.with_columns(pl.col("senders").fill_null(0), identifier=personal).with_columns(
         rare=pl.col("senders") == 1
     )

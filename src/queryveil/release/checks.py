@@ -153,7 +153,7 @@ def describe_check(check: Check) -> str:
 
 
 _NO_IDENTIFIERS = (
-    "no query and no URL looks like an identifier to our patterns, which miss names and more"
+    "no query and no URL looks like an identifier to our rules, which miss rare names and more"
 )
 
 

@@ -21,11 +21,11 @@ from .release import Release
 
 CHECK = "no-identifiers"
 _KEPT = (
-    "identifiers were let through: queries and URLs may hold e-mail addresses, phone numbers, "
-    "numbers of cards and accounts, street addresses or secret web addresses"
+    "identifiers were let through: queries and URLs may hold names of people, e-mail addresses, "
+    "phone numbers, numbers of cards and accounts, street addresses or secret web addresses"
 )
 _MISSED = (
-    "identifiers that no pattern finds: names of persons, account names, misspelt or unusual "
+    "identifiers that no rule finds: rare or misspelt names of people, account names, unusual "
     "forms; a clean search is no promise"
 )
 _REASON = "released text looks like an identifier"
@@ -77,8 +77,8 @@ def _clean_log(release: Release, log: pl.LazyFrame) -> Release:
 
 def _mask_queries(log: pl.LazyFrame, queries: pl.DataFrame) -> pl.LazyFrame:
     dtype = log.collect_schema()["query"]
-    texts = [mask(text) for text in queries["query"].cast(pl.String)]
-    masked = queries.select("query", masked=pl.Series(texts, dtype=pl.String).cast(dtype)).lazy()
+    texts = mask(queries["query"].cast(pl.String))
+    masked = queries.select("query", masked=texts.cast(dtype)).lazy()
     joined = log.join(masked, on="query", how="left", maintain_order="left")
     return joined.with_columns(query=pl.coalesce("masked", "query")).drop("masked")
 

@@ -12,8 +12,8 @@ from ..core.randomness import RandomSource
 from ..core.records import Record, Scalar
 from ..log.keywords import ReadingKeywords
 from ..log.opening import LogLike, open_log
-from ..log.screening import check_setting, screen
-from ..log.sensitive import drop_topics, normalize_sensitive
+from ..log.screening import check_setting
+from ..log.sensitive import normalize_sensitive
 from ..methods.base import Method
 from ..methods.forecast import Alternative, Forecast
 from ..release.cards import PrivateCard
@@ -22,7 +22,7 @@ from ..release.guarantee import DATA_ACCESS_NOTE, Guarantee, Level, Standing, st
 from .anonymization import anonymize
 from .budget import is_differentially_private, note_look, record_data_access
 from .method_arguments import MethodLike, take_method
-from .screened_runs import run_screened
+from .screened_runs import run_screened, searched
 
 _POPULATION = 100_000
 
@@ -168,7 +168,9 @@ def plan(
         return replace(forecast, preview=release.preview_card(), data_access=DATA_ACCESS_NOTE)
     notes = note_look(read, ledger, "plan")
     with shown.stage("compare"):
-        alternatives = chosen.alternatives(screen(drop_topics(read, topics), identifiers))
+        alternatives = chosen.alternatives(
+            searched(read, chosen, identifiers, NoProgress(), topics)
+        )
     release = anonymize(read, chosen, identifiers=identifiers, sensitive=topics, progress=shown)
     card = release.preview_card()
     return Plan(

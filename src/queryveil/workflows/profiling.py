@@ -26,11 +26,19 @@ from ..engine.operations import (
     map_partitions,
 )
 from ..engine.table import Table
-from ..log.identifiers import IDENTIFIER_KINDS, flag_identifiers, mask_identifiers
+from ..log.identifiers import mask_identifiers
 from ..log.keywords import READING_OPTIONS, ReadingKeywords
 from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
 from .budget import note_look
+from .identifier_counts import (
+    ALONE,
+    RARE,
+    count_flagged_users,
+    count_identifiers,
+    flag_queries,
+    select_flags,
+)
 from .log_profile import (
     ConceptFrequency,
     IdentifierCount,
@@ -165,11 +173,6 @@ def _fraction(part: float, whole: float) -> float:
     return round(float(part) / float(whole), 4) if whole else 0.0
 
 
-_MAX_EXAMPLES = 3
-_FEW = 5  # users; a query of fewer is rare
-_ALONE, _RARE = 1, 2  # flags of a query; those of identifiers are the next bits
-
-
 @guided_with(READING_OPTIONS)
 def profile(
     log: LogLike,
@@ -186,7 +189,7 @@ def profile(
     Before the data is read, the ledger of the population records the data access. Later private
     releases state it on their cards.
 
-    Identifiers are detected by patterns, which miss names and much else: that none is reported
+    Identifiers are detected by rules, which miss rare names and much else: that none is reported
     does not guarantee that there is none.
 
     Args:
@@ -230,8 +233,9 @@ def _compute_profile(
         size = _compute_size(log, span, totals, rows_per_user)
     with shown.stage("identifiers"):
         language = find_language(sizes, mapping)
-        users = count_users_by_flags(log.table, "query", sizes, _flag_queries)
-        identifiers = _count_identifiers(sizes, users)
+        flags = flag_queries(sizes)
+        users = count_users_by_flags(log.table, "query", flags, select_flags)
+        identifiers = count_identifiers(flags, users)
     return LogProfile(
         accounting=log.accounting.counts(),
         size=size,
@@ -322,31 +326,6 @@ def _count_queries(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
     return totals.cast(pl.Int64).collect(engine="streaming").with_columns(all=pl.lit(0))
 
 
-def _flag_queries(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
-    """Return the flags of each query: whether few users sent it, and its identifier patterns.
-
-    The patterns are slow, so each distinct query is matched once.
-    """
-    flagged = _flag_identifiers(sizes)
-    bits = [(pl.col(kind.name).cast(pl.Int64) * _bit(n)) for n, kind in enumerate(IDENTIFIER_KINDS)]
-    rare = (pl.col("users") == 1).cast(pl.Int64) * _ALONE
-    rare += (pl.col("users") < _FEW).cast(pl.Int64) * _RARE
-    return flagged.select("query", marks=pl.sum_horizontal(rare, *bits))
-
-
-def _flag_identifiers(sizes: pl.LazyFrame) -> pl.DataFrame:
-    texts = sizes.select("query", "users", text=pl.col("query").cast(pl.String)).collect()
-    return texts.with_columns(flag_identifiers(pl.col("text")))
-
-
-def _bit(kind_index: int) -> int:
-    return _RARE << (1 + kind_index)
-
-
-def _count_flagged_users(users: pl.DataFrame, bit: int) -> int:
-    return int(users.filter(pl.col("marks") & bit != 0)["count"].sum())
-
-
 def _compute_risks(
     totals: Mapping[str, int],
     users: pl.DataFrame,
@@ -354,7 +333,7 @@ def _compute_risks(
     identifiers: Mapping[str, IdentifierCount],
 ) -> RiskSummary:
     """Return how many queries only one user sent, and how many users have such a query."""
-    alone, rare = _count_flagged_users(users, _ALONE), _count_flagged_users(users, _RARE)
+    alone, rare = count_flagged_users(users, ALONE), count_flagged_users(users, RARE)
     return RiskSummary(
         unique_queries=totals["alone"],
         unique_queries_fraction=_fraction(totals["alone"], totals["queries"]),
@@ -364,39 +343,3 @@ def _compute_risks(
         users_with_rare_query_fraction=_fraction(rare, size.users),
         identifiers=identifiers,
     )
-
-
-def _count_identifiers(sizes: Table, users: pl.DataFrame) -> dict[str, IdentifierCount]:
-    """Count queries and users by kind of identifier."""
-    queries = dict(aggregate(sizes, _count_kinds, ["kind"]).select("kind", "queries").rows())
-    examples = aggregate(sizes, _select_examples, ["kind", "text"]).sort("text")
-    return {
-        kind.name: IdentifierCount(
-            kind.title,
-            queries.get(number, 0),
-            _count_flagged_users(users, _bit(number)),
-            tuple(
-                mask_identifiers(text)
-                for text in examples.filter(pl.col("kind") == number)["text"].head(_MAX_EXAMPLES)
-            ),
-        )
-        for number, kind in enumerate(IDENTIFIER_KINDS)
-    }
-
-
-def _count_kinds(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
-    flagged = _flag_identifiers(sizes)
-    counts = [int(flagged[kind.name].sum()) for kind in IDENTIFIER_KINDS]
-    return pl.DataFrame({"kind": range(len(IDENTIFIER_KINDS)), "queries": counts}, schema=_COUNTS)
-
-
-def _select_examples(sizes: pl.LazyFrame, _: RandomSource) -> pl.DataFrame:
-    flagged = _flag_identifiers(sizes)
-    by_kind = [
-        flagged.filter(pl.col(kind.name)).select("text", kind=pl.lit(number, pl.Int64)).sort("text")
-        for number, kind in enumerate(IDENTIFIER_KINDS)
-    ]
-    return pl.concat(table.head(_MAX_EXAMPLES) for table in by_kind)
-
-
-_COUNTS = {"kind": pl.Int64, "queries": pl.Int64}

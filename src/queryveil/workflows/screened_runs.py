@@ -15,6 +15,7 @@ from ..methods.runner import run_method
 from ..release.identifiers import without_identifiers
 from ..release.release import Release
 from ..release.sensitive import without_topics
+from .known_names import users_for_names
 
 
 def searched(
@@ -30,7 +31,9 @@ def searched(
         with progress.stage("drop sensitive topics"):
             log = drop_topics(log, sensitive, users_stay=users_stay)
     with progress.stage("look for identifiers"):
-        return screen(log, setting, users_stay=users_stay)
+        return screen(
+            log, setting, users_stay=users_stay, min_name_users=users_for_names(method)
+        )
 
 
 def check_left(log: QueryLog) -> None:

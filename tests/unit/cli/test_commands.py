@@ -361,7 +361,7 @@ def test_profile_prints_its_figures(cli, synthetic: Path) -> None:
     text, found = cli("profile", synthetic).out, document(cli("profile", synthetic, "--json").out)
     assert f"{found['rows']:,}" in text
     assert f"{found['risks']['unique_queries_fraction']:.1%}" in text
-    assert "by patterns, which do not detect names" in " ".join(text.split())
+    assert "by rules, which miss rare names" in " ".join(text.split())
 
 
 def test_users_can_be_left_out(cli, synthetic: Path, tmp_path: Path) -> None:

@@ -138,6 +138,27 @@ FOUND = {
         "123 oak drive",
         "directions to 99 sw pine dr",
     ],
+    "name": [
+        "rosalind kowalczyk",
+        "Rosalind Kowalczyk",
+        "kowalczyk, rosalind",
+        "rosalind kowalczyk obituary",
+        "phone number of rosalind kowalczyk denver",
+        "dr. rosalind kowalczyk",
+        "rosalind m. kowalczyk",
+        "rosalind\u00a0kowalczyk",
+        "abraham lincoln rosalind kowalczyk",
+    ],
+    "known-name": [
+        "abraham lincoln",
+        "Abraham Lincoln",
+        "abraham lincoln biography",
+        "lincoln, abraham",
+        "britney spears",
+        "britney spears lyrics",
+        "john f kennedy",
+        "marie curie nobel prize",
+    ],
 }
 
 LEFT = {
@@ -270,13 +291,32 @@ LEFT = {
         "50 first dates",
         "2024 strategy",
     ],
+    "name": [
+        "rosalind",
+        "kowalczyk",
+        "jackson mississippi",
+        "virginia beach",
+        "calvin klein jeans",
+        "rose garden",
+        "abraham lincoln",
+        "rosalind vs kowalczyk",
+        "cheap flights",
+    ],
+    "known-name": [
+        "lincoln",
+        "lincoln nebraska",
+        "town car",
+        "rosalind kowalczyk",
+        "johns hopkins university",
+        "wells fargo",
+        "charles schwab",
+        "cheap flights",
+    ],
 }
 
 
 def flags(queries: list[str | None]) -> pl.DataFrame:
-    return pl.DataFrame({"query": queries}, schema={"query": pl.String}).select(
-        flag_identifiers(pl.col("query"))
-    )
+    return flag_identifiers(pl.Series(queries, dtype=pl.String))
 
 
 def table(rows: dict[str, list[str]]) -> list[tuple[str, str]]:
@@ -409,9 +449,10 @@ def test_ordinary_addresses_are_left_alone() -> None:
 @pytest.mark.parametrize(("kind", "query"), table(FOUND) + table(DISGUISED))
 def test_a_masked_text_is_clean_or_still_found(kind: str, query: str) -> None:
     """What masking leaves is looked at again by whoever masks, and no digit of it is left."""
-    masked = mask(query)
+    (masked,) = mask(pl.Series([query]))
     assert not any(sign.isdigit() for sign in masked)
     assert kind != "email" or "jane" not in masked
+    assert kind != "name" or "kowalczyk" not in masked
 
 
 def test_tables_cover_every_kind() -> None:
@@ -426,20 +467,15 @@ def test_each_example_is_of_its_kind_only() -> None:
         assert [name for name, hit in row.items() if hit] == [kind.name]
 
 
-def test_a_column_at_hand_gives_the_same() -> None:
-    queries = [query for _, query in table(FOUND) + table(LEFT)]
-    found = flags([*queries])
-    for kind in IDENTIFIER_KINDS:
-        assert kind.search(pl.Series(queries)).to_list() == found[kind.name].to_list()
-
-
 def test_rows_keep_their_place() -> None:
     queries = [None, "", "weather", "jane@example.com", "été", "078-05-1120", None]
     found = flags(queries)
     assert found["email"].to_list() == [False, False, False, True, False, False, False]
     assert found["ssn"].to_list() == [False, False, False, False, False, True, False]
-    assert found.select(pl.exclude("email", "ssn").any()).row(0) == (False,) * 6
-    assert found.null_count().row(0) == (0,) * 8
+    assert found.select(pl.exclude("email", "ssn").any()).row(0) == (False,) * (
+        len(IDENTIFIER_KINDS) - 2
+    )
+    assert found.null_count().row(0) == (0,) * len(IDENTIFIER_KINDS)
 
 
 @pytest.mark.parametrize("queries", [[], [None], [""]])
@@ -447,12 +483,6 @@ def test_nothing_to_find(queries: list[str | None]) -> None:
     found = flags(queries)
     assert found.schema == {kind.name: pl.Boolean for kind in IDENTIFIER_KINDS}
     assert not any(any(row) for row in found.iter_rows())
-
-
-def test_streams() -> None:
-    queries = pl.LazyFrame({"query": ["jane@example.com", None, "203.0.113.7"] * 1000})
-    marked = queries.with_columns(flag_identifiers(pl.col("query"))).collect(engine="streaming")
-    assert marked["email"].sum() == marked["ip"].sum() == 1000
 
 
 def slow_luhn(digits: str) -> bool:
@@ -514,7 +544,7 @@ from queryveil.log.identifiers import flag_identifiers, mask_identifiers
 resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
 for piece in json.loads(sys.argv[1]):
     long = piece * (1_000_000 // len(piece))
-    pl.DataFrame({"query": [long]}).select(flag_identifiers(pl.col("query")))
+    flag_identifiers(pl.Series([long]))
     mask_identifiers(long)
 """
 

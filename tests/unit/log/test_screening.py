@@ -29,6 +29,8 @@ TEXTS = [
     "12 main st",
     "078-05-1120",
     "wd40",
+    "abraham lincoln",
+    "rosalind kowalczyk",
 ]
 URLS = [None, "http://a.example", "http://a.example/?token=b7"]
 
@@ -136,7 +138,38 @@ def test_each_distinct_text_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -
     seen: list[int] = []
     real = kinds_of
     monkeypatch.setattr(
-        "queryveil.log.screening.kinds_of", lambda some: seen.append(len(some)) or real(some)
+        "queryveil.log.screening.kinds_of",
+        lambda some, **options: seen.append(len(some)) or real(some, **options),
     )
-    screen(qv.QueryLog.from_rows(ROWS * 1000), "drop")
+    screen(qv.QueryLog.from_rows(ROWS * 1000), "drop", min_name_users=2)
     assert seen == [4]
+
+
+KNOWN, OTHER = "abraham lincoln", "rosalind kowalczyk"
+
+
+def sent(*pairs: tuple[str, str]) -> qv.QueryLog:
+    return qv.QueryLog.from_rows([(user, query, None, None, None) for user, query in pairs])
+
+
+def test_a_full_name_is_an_identifier() -> None:
+    log = screen(sent(("a", OTHER), ("b", f"{OTHER} denver"), ("c", "golf")), "drop")
+    assert [query for _, query, *_ in texts(log)] == ["golf"]
+    assert log.accounting.dropped == {"query looks like: person's full name": 2}
+    masked = screen(sent(("b", f"{OTHER} obituary"), ("c", "golf")), "mask")
+    assert [query for _, query, *_ in texts(masked)] == ["•••••••• ••••••••• obituary", "golf"]
+
+
+@pytest.mark.parametrize(("least", "stays"), [(0, True), (1, True), (2, True), (3, False)])
+def test_a_known_name_needs_enough_users(least: int, stays: bool) -> None:
+    """Repeated rows of one user do not count, and other spellings are other queries."""
+    rows = [("a", KNOWN), ("a", KNOWN), ("b", KNOWN), ("c", "golf")]
+    log = screen(sent(*rows), "drop", min_name_users=least)
+    assert [query for _, query, *_ in texts(log)] == [KNOWN] * 3 * stays + ["golf"]
+    dropped = {} if stays else {"query looks like: full name of a known person": 3}
+    assert log.accounting.dropped == dropped
+
+
+def test_other_identifiers_beside_a_known_name_are_no_exception() -> None:
+    rows = [(user, f"{KNOWN} jane@mail.example") for user in "abcd"]
+    assert texts(screen(sent(*rows, ("e", "golf")), "drop", min_name_users=2))[0][1] == "golf"
