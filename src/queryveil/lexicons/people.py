@@ -25,11 +25,14 @@ Mask = NDArray[np.bool_]
 
 _LISTS = (
     "given", "given words", "surnames", "surname words", "common surnames", "places", "regions",
-    "titles", "particles", "suffixes", "institutions",
+    "titles", "particles", "suffixes", "institutions", "common given",
 )  # fmt: skip
 _GIVEN, _GIVEN_WORD, _SURNAME, _SURNAME_WORD, _COMMON, _PLACE, _REGION = (1 << n for n in range(7))
-_TITLE, _PARTICLE, _SUFFIX, _INSTITUTION, _INITIAL, _CONNECTOR = (1 << n for n in range(7, 13))
+_TITLE, _PARTICLE, _SUFFIX, _INSTITUTION, _COMMON_GIVEN = (1 << n for n in range(7, 12))
+_INITIAL, _POSSESSIVE, _CONNECTOR = (1 << n for n in range(12, 15))
+_WORD, _RARE = 1 << 15, 1 << 16  # any word of letters; one that no dictionary and no list has
 _ANY_GIVEN, _ANY_SURNAME = _GIVEN | _GIVEN_WORD, _SURNAME | _SURNAME_WORD
+_MIDDLE = _ANY_GIVEN | _INITIAL | _POSSESSIVE | _SURNAME
 _CONNECTORS = ("and", "vs", "or", "&")  # "smith and wesson", "kramer vs kramer"
 # Shapes of a name between given name and surname: (middle names, particles, further surnames).
 _SHAPES = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 2, 0), (0, 0, 1), (1, 1, 0), (1, 2, 0), (2, 0, 0))
@@ -104,7 +107,7 @@ def name_words(texts: pl.Series) -> list[set[str]]:
 def is_known_person(texts: pl.Series) -> pl.Series:
     """Return whether each text is the name of a person whom an encyclopedia has.
 
-    The filter has hashes alone: one of a hundred other names is in it by chance, and private
+    The filter has hashes alone: three of a thousand other names are in it by chance, and private
     people share the names of known ones. A name in the filter is therefore no proof.
 
     >>> is_known_person(pl.Series(["abraham lincoln", "jane kowalczykova"])).to_list()
@@ -122,6 +125,7 @@ class _Lexicon:
     flags: pl.DataFrame
     phrases: Hashes
     known: HashFilter
+    ordinary: HashFilter
 
 
 @cache
@@ -131,14 +135,20 @@ def _lexicon() -> _Lexicon:
         pl.DataFrame({"word": lists[name], "flags": 1 << place})
         for place, name in enumerate(_LISTS)
     ]
-    letters = [chr(ord("a") + number) for number in range(26)]
     tables += [
-        pl.DataFrame({"word": words, "flags": flag})
-        for words, flag in ((letters, _INITIAL), (_CONNECTORS, _CONNECTOR))
+        pl.DataFrame({"word": list(words), "flags": flag})
+        for words, flag in (
+            ("abcdefghijklmnopqruvwxyz", _INITIAL),
+            ("st", _POSSESSIVE),  # mostly what is left of "tony's" and "don't"
+            (_CONNECTORS, _CONNECTOR),
+        )
     ]
     flags = pl.concat(tables).group_by("word").agg(pl.col("flags").sum())
     phrases = pl.Series(sorted({*lists["brands"], *lists["towns"]}))
-    return _Lexicon(flags, np.sort(hash_texts(phrases)), HashFilter.read(DATA / "known-people.zst"))
+    known, ordinary = (
+        HashFilter.read(DATA / f"{name}.zst") for name in ("known-people", "ordinary-words")
+    )
+    return _Lexicon(flags, np.sort(hash_texts(phrases)), known, ordinary)
 
 
 def _apply(texts: pl.Series, *, entire: bool) -> pl.Series:
@@ -194,6 +204,23 @@ def _find(texts: pl.Series, entire: bool) -> _Names:
     return _Names.joined(searches)
 
 
+@dataclass(frozen=True, eq=False)
+class _Surroundings:
+    """What stands beside each name.
+
+    Attributes:
+        entire: Nothing but a title and a suffix.
+        allows: Nothing that makes it a place or an institution named after a person.
+        joined: A word such as "and" follows.
+        formal: A title before it or a suffix behind it.
+    """
+
+    entire: Mask
+    allows: Mask
+    joined: Mask
+    formal: Mask
+
+
 class _Split:
     """The words of texts with their flags, and the search for names among them."""
 
@@ -202,12 +229,20 @@ class _Split:
         lexicon = _lexicon()
         # A guard of words without flags stands behind the last text.
         numbers = np.concatenate([self.table.numbers, np.full(8, len(self.table.distinct))])
-        flags = np.append(self.table.flags(lexicon.flags), 0)
+        flags = np.append(self.table.flags(lexicon.flags) | self._flag_unlisted(), 0)
         self.numbers, self.flags = numbers, flags[numbers]
         self.texts = np.repeat(np.arange(len(folded)), self.table.sizes)
         self.ends = np.cumsum(self.table.sizes)
         # Most words are in no list: names are searched from the given names on.
         self.first = np.flatnonzero((self.flags[: len(self.texts)] & _ANY_GIVEN) > 0)
+
+    def _flag_unlisted(self) -> NDArray[np.int64]:
+        """Return the flags of words that can be a surname although no list has them."""
+        words = self.table.distinct
+        is_word = words.str.contains("^[a-z]{3,}$").to_numpy()
+        is_rare = words.str.contains("^[a-z]{4,}$").to_numpy()
+        is_rare &= ~_lexicon().ordinary.contains(self.table.hashes)
+        return np.asarray(is_word * _WORD + is_rare * _RARE)
 
     @cached_property
     def hashes(self) -> Hashes:
@@ -237,46 +272,62 @@ class _Split:
         begin = self.first
         last = begin + 1 + middles + particles + further
         keep = last < self.ends[self.texts[begin]]
-        keep &= self.has(last, _ANY_SURNAME)
+        sure = self.has(begin, _COMMON_GIVEN)
         for step in range(1, 1 + middles):
-            keep &= self.has(begin + step, _ANY_GIVEN | _INITIAL | _SURNAME)
+            keep &= self.has(begin + step, _MIDDLE)
+            sure &= self.has(begin + step, _GIVEN | _INITIAL)
+            keep &= ~self.has(begin + step, _POSSESSIVE) | self.has(last, _SURNAME)
+        keep &= self.has(last, _ANY_SURNAME) | (sure & self.has(last, _WORD))
         for step in range(1 + middles, 1 + middles + particles):
             keep &= self.has(begin + step, _PARTICLE)
         if further:
             keep &= self.has(last - 1, _SURNAME) & self.has(last, _SURNAME)
         begin, last = begin[keep], last[keep]
-        keep, is_entire = self._fits(begin, last, entire)
-        begin, last, is_entire = begin[keep], last[keep], is_entire[keep]
         hashes = self._hash(begin, last)
         known = _lexicon().known.contains(hashes)
-        person = known | self._is_likely(begin, last, is_entire)
+        where = self._surroundings(begin, last)
+        person = known | self._is_likely(begin, last, where, self._has_initial(begin, middles))
         person &= ~self._is_phrase(begin, last, hashes)
+        person &= where.entire | (where.allows & (known | ~where.joined) & (not entire))
         return _Names(self.texts[begin], begin, last, known).take(person)
 
-    def _fits(self, begin: Numbers, last: Numbers, entire: bool) -> tuple[Mask, Mask]:
-        """Return which names have neighbors that a person's name can have, and which have none."""
+    def _has_initial(self, begin: Numbers, middles: int) -> Mask:
+        initial = np.zeros(len(begin), np.bool_)
+        for step in range(1, 1 + middles):
+            initial |= self.has(begin + step, _INITIAL)
+        return initial
+
+    def _surroundings(self, begin: Numbers, last: Numbers) -> _Surroundings:
         texts = self.texts[begin]
         starts, ends = self.ends[texts] - self.table.sizes[texts], self.ends[texts]
         before, after = np.maximum(begin - 1, 0), last + 1
-        at_start = (begin == starts) | ((begin == starts + 1) & self.has(before, _TITLE))
-        at_end = (after == ends) | ((after == ends - 1) & self.has(after, _SUFFIX))
-        is_entire = at_start & at_end
-        if entire:
-            return np.asarray(is_entire), is_entire
+        titled = (begin > starts) & self.has(before, _TITLE)
         inside = after < ends
-        named_after = inside & self.has(after, _INSTITUTION | _REGION | _CONNECTOR)
-        return np.asarray(is_entire | ~named_after), is_entire
+        at_start = (begin == starts) | (titled & (begin == starts + 1))
+        at_end = ~inside | ((after == ends - 1) & self.has(after, _SUFFIX))
+        in_region = self.has(after, _REGION) & (self.has(begin, _PLACE) | self.has(last, _PLACE))
+        return _Surroundings(
+            entire=np.asarray(at_start & at_end),
+            allows=np.asarray(~(inside & (self.has(after, _INSTITUTION) | in_region))),
+            joined=np.asarray(inside & self.has(after, _CONNECTOR)),
+            formal=np.asarray(titled | (inside & self.has(after, _SUFFIX))),
+        )
 
-    def _is_likely(self, begin: Numbers, last: Numbers, entire: Mask) -> Mask:
-        """Decide by the given name and the surname."""
+    def _is_likely(
+        self, begin: Numbers, last: Numbers, where: _Surroundings, initial: Mask
+    ) -> Mask:
+        """Decide by the given name and the surname, and by what only people have beside them."""
         given, surname = self.has(begin, _GIVEN), self.has(last, _SURNAME)
+        common = self.has(begin, _COMMON_GIVEN)
         place_first, place_last = self.has(begin, _PLACE), self.has(last, _PLACE)
+        certain = where.formal | initial  # no town has a title, a suffix or an initial
+        place_first &= ~(certain | (common & where.entire))
         region = self.has(last, _REGION)
-        common = self.has(last, _COMMON)
         sure = given & surname & ~(place_first & (place_last | region))
-        likely = given & ~surname & common & ~place_first
-        likely |= ~given & surname & ~place_last & ~region
-        return np.asarray(sure | (likely & entire))
+        likely = given & self.has(last, _COMMON) & ~place_first
+        likely |= (common | (given & certain)) & self.has(last, _SURNAME_WORD | _RARE)
+        doubtful = ~given & surname & ~place_last & ~region
+        return np.asarray(sure | (likely & (where.entire | certain)) | (doubtful & where.entire))
 
     def _hash(self, begin: Numbers, last: Numbers) -> Hashes:
         hashes = self.hashes[self.numbers[begin]]

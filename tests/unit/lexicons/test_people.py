@@ -53,4 +53,4 @@ def test_known_people_are_in_the_filter_and_few_others() -> None:
     invented = pl.Series(
         [f"{one} {other}{n}" for one in first for other in last for n in range(40)]
     )
-    assert is_known_person(invented).mean() < 0.02
+    assert is_known_person(invented).mean() < 0.01
