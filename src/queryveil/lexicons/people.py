@@ -323,8 +323,10 @@ class _Split:
         certain = where.formal | initial  # no town has a title, a suffix or an initial
         place_first &= ~(certain | (common & where.entire))
         region = self.has(last, _REGION)
+        rare = self.has(last, _RARE)
         sure = given & surname & ~(place_first & (place_last | region))
-        likely = given & self.has(last, _COMMON) & ~place_first
+        sure |= common & rare & ~self.has(begin, _PLACE)
+        likely = given & (rare | self.has(last, _COMMON)) & ~place_first
         likely |= (common | (given & certain)) & self.has(last, _SURNAME_WORD | _RARE)
         doubtful = ~given & surname & ~place_last & ~region
         return np.asarray(sure | (likely & (where.entire | certain)) | (doubtful & where.entire))
