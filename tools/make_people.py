@@ -163,7 +163,9 @@ def _is_like_name(phrase: str, given: set[str]) -> bool:
 
 def web_brands() -> set[str]:
     """Return the names of brands and web sites of queryveil.concepts, folded."""
-    labels = set(open_taxonomy("wordnet").labels) - set(open_taxonomy("wordnet-nouns").labels)
+    labels = set(open_taxonomy("wordnet").labels.series()) - set(
+        open_taxonomy("wordnet-nouns").labels.series()
+    )
     return set(fold(pl.Series(sorted(labels))).to_list())
 
 
@@ -184,7 +186,7 @@ def ordinary_words() -> list[str]:
     places = {word for name in ("cities", "towns") for word in load_word_list(name)}
     brands = phrases("brands.txt")
     words = {part for place in (*places, *brands) for part in place.split()} | dictionary()
-    labels = {label for label in open_taxonomy("wordnet-nouns").labels if label.isalpha()}
+    labels = {label for label in open_taxonomy("wordnet-nouns").labels.series() if label.isalpha()}
     return sorted(words | labels | set(hand_lists()["institutions"]))
 
 

@@ -79,7 +79,8 @@ def test_identifiers(found: LogProfile) -> None:
     kinds = found.risks.identifiers
     assert {name: (kind.queries, kind.users) for name, kind in kinds.items()} == {
         "email": (1, 1), "phone": (1, 1), "card": (0, 0), "iban": (0, 0), "ssn": (0, 0),
-        "url-token": (0, 0), "ip": (0, 0), "street": (0, 0), "name": (0, 0),
+        "url-token": (0, 0), "ip": (0, 0), "street": (0, 0), "national-id": (0, 0),
+        "vat": (0, 0), "name": (0, 0),
         "known-name": (0, 0),
     }  # fmt: skip
     assert kinds["email"].examples == ("j•••@•••",)

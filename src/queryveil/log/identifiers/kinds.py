@@ -9,6 +9,8 @@ import polars as pl
 
 from ...lexicons.people import KNOWN_NAME, OTHER_NAME
 from .check_digits import IBAN, is_iban, passes_luhn
+from .countries import EUROPEAN_PHONE, EUROPEAN_STREET
+from .national import NATIONAL_IDS, VAT_NUMBERS, any_pattern, has_number
 from .patterns import (
     CARD,
     CARD_SHAPES,
@@ -57,6 +59,8 @@ class PatternKind(IdentifierKind):
         rows = texts.alias("query").to_frame().with_row_index("row")
         for pattern in self.patterns:
             rows = rows.filter(query.str.contains(pattern))
+        if not rows.height:
+            return pl.repeat(False, len(texts), eager=True)
         indices = rows.filter(self.test(query))["row"]
         return pl.repeat(False, len(texts), eager=True).scatter(indices, True)
 
@@ -84,8 +88,8 @@ PATTERN_KINDS: tuple[PatternKind, ...] = (
         "phone",
         "phone number",
         "212-555-0123",
-        (DIGIT, PHONE),
-        _match_without(PHONE, NOT_PHONE),
+        (DIGIT, f"{PHONE}|{EUROPEAN_PHONE}"),
+        _match_without(f"{PHONE}|{EUROPEAN_PHONE}", NOT_PHONE),
     ),
     PatternKind("card", "payment card number", "4111 1111 1111 1111", (DIGIT, CARD), _has_card),
     PatternKind(
@@ -100,8 +104,22 @@ PATTERN_KINDS: tuple[PatternKind, ...] = (
         "street",
         "street address",
         "12 main st",
-        (DIGIT, STREET),
-        _match_without(STREET, NOT_STREET),
+        (DIGIT, f"{STREET}|{EUROPEAN_STREET}"),
+        _match_without(f"{STREET}|{EUROPEAN_STREET}", NOT_STREET),
+    ),
+    PatternKind(
+        "national-id",
+        "national identity number",
+        "00000001r",
+        (DIGIT, any_pattern(NATIONAL_IDS)),
+        has_number(NATIONAL_IDS),
+    ),
+    PatternKind(
+        "vat",
+        "VAT number",
+        "de100000008",
+        (DIGIT, any_pattern(VAT_NUMBERS)),
+        has_number(VAT_NUMBERS),
     ),
 )
 

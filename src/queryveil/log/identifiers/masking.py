@@ -8,6 +8,7 @@ import polars as pl
 
 from ...lexicons.people import name_words
 from ...lexicons.words import fold
+from .countries import EUROPEAN_STREET
 from .normalization import plain
 from .patterns import IBAN_PYTHON, LONG_VALUE, STREET
 
@@ -40,7 +41,7 @@ def mask_identifiers(query: str) -> str:
 
 
 def _mask_numbers(text: str) -> str:
-    words = re.sub(STREET, _dots, text).split(" ")
+    words = re.sub(f"{STREET}|{EUROPEAN_STREET}", _dots, text).split(" ")
     masked = " ".join(_mask_email(word) if "@" in word else word for word in words)
     masked = re.sub(rf"=[^ &]+|(?<!/){LONG_VALUE}", lambda match: match[0][0] + "•••", masked)
     return re.sub(r"\d", "•", re.sub(r"[a-z0-9_%+~-]{20,}", "•••", masked))
