@@ -31,9 +31,7 @@ def searched(
         with progress.stage("drop sensitive topics"):
             log = drop_topics(log, sensitive, users_stay=users_stay)
     with progress.stage("look for identifiers"):
-        return screen(
-            log, setting, users_stay=users_stay, min_name_users=users_for_names(method)
-        )
+        return screen(log, setting, users_stay=users_stay, min_name_users=users_for_names(method))
 
 
 def check_left(log: QueryLog) -> None:
