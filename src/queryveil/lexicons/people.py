@@ -317,18 +317,18 @@ class _Split:
         self, begin: Numbers, last: Numbers, where: _Surroundings, initial: Mask
     ) -> Mask:
         """Decide by the given name and the surname, and by what only people have beside them."""
-        given, surname = self.has(begin, _GIVEN), self.has(last, _SURNAME)
+        is_given, surname = self.has(begin, _GIVEN), self.has(last, _SURNAME)
         common = self.has(begin, _COMMON_GIVEN)
         place_first, place_last = self.has(begin, _PLACE), self.has(last, _PLACE)
         certain = where.formal | initial  # no town has a title, a suffix or an initial
         place_first &= ~(certain | (common & where.entire))
         region = self.has(last, _REGION)
         rare = self.has(last, _RARE)
-        sure = given & surname & ~(place_first & (place_last | region))
+        sure = is_given & surname & ~(place_first & (place_last | region))
         sure |= common & rare & ~self.has(begin, _PLACE)
-        likely = given & (rare | self.has(last, _COMMON)) & ~place_first
-        likely |= (common | (given & certain)) & self.has(last, _SURNAME_WORD | _RARE)
-        doubtful = ~given & surname & ~place_last & ~region
+        likely = is_given & (rare | self.has(last, _COMMON)) & ~place_first
+        likely |= (common | (is_given & certain)) & self.has(last, _SURNAME_WORD | _RARE)
+        doubtful = ~is_given & surname & ~place_last & ~region
         return np.asarray(sure | (likely & (where.entire | certain)) | (doubtful & where.entire))
 
     def _hash(self, begin: Numbers, last: Numbers) -> Hashes:

@@ -60,7 +60,7 @@ def _mask_names(texts: pl.Series) -> list[str]:
     names = name_words(texts)
     split = [text.split(" ") if own else [] for text, own in zip(texts, names, strict=True)]
     words = pl.Series(sorted({word for line in split for word in line}), dtype=pl.String)
-    parts = dict(zip(words, (one.split(" ") for one in fold(words)), strict=True))
+    parts = dict(zip(words, (parts.split(" ") for parts in fold(words)), strict=True))
     return [
         " ".join(_dots(word) if own.intersection(parts[word]) else word for word in line) or text
         for text, line, own in zip(texts, split, names, strict=True)

@@ -47,8 +47,8 @@ def passes_luhn_left(number: pl.Expr, length: int) -> pl.Expr:
     """
     total = pl.lit(0, pl.Int64)
     for place in range(length):
-        one = digit(number, place) * (2 - (length - place) % 2)
-        total += one // 10 + one % 10
+        term = digit(number, place) * (2 - (length - place) % 2)
+        total += term // 10 + term % 10
     return total % 10 == 0
 
 
@@ -67,7 +67,7 @@ def passes_mod_11_10(number: pl.Expr, length: int) -> pl.Expr:
 
 def is_german_tax_id(number: pl.Expr) -> pl.Expr:
     """Return whether 11 digits are a tax number of Germany: one digit repeats, the check fits."""
-    counts = [number.str.slice(0, 10).str.count_matches(str(one)) for one in range(10)]
+    counts = [number.str.slice(0, 10).str.count_matches(str(sign)) for sign in range(10)]
     repeated = pl.sum_horizontal([(count > 1).cast(pl.Int64) for count in counts])
     fits = (repeated == 1) & (pl.max_horizontal(counts) <= 3)
     return fits & ~number.str.starts_with("0") & passes_mod_11_10(number, 11)
@@ -92,8 +92,8 @@ def is_spanish_company(number: pl.Expr) -> pl.Expr:
     """Return whether signs are a CIF of Spain: a letter, seven digits, a digit or letter."""
     total = pl.lit(0, pl.Int64)
     for place in range(1, 8):
-        one = digit(number, place) * (1 + place % 2)
-        total += one // 10 + one % 10
+        term = digit(number, place) * (1 + place % 2)
+        total += term // 10 + term % 10
     check = (10 - total % 10) % 10
     letter = check.replace_strict(
         range(10), list(_CIF_LETTERS), default=None, return_dtype=pl.String
