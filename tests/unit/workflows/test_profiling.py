@@ -60,8 +60,8 @@ def test_json_is_flat_and_comes_back(found: LogProfile) -> None:
     assert LogProfile.from_dict(document) == found
     assert " ".join(document) == (
         "schema rows dropped rejected normalized kept_rows events clicks users queries urls first "
-        "last distinct_fraction several_words_fraction rows_per_user topics language risks sensitive "
-        "columns formats notes"
+        "last distinct_fraction several_words_fraction rows_per_user topics language risks "
+        "sensitive columns formats notes"
     )
 
 
