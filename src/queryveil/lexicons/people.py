@@ -104,6 +104,58 @@ def name_words(texts: pl.Series) -> list[set[str]]:
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class NameSpans:
+    """Full names inside texts: number of the text, first and last word; the longest of a place.
+
+    `sizes` is the number of words of each text.
+    """
+
+    texts: Numbers
+    begin: Numbers
+    last: Numbers
+    sizes: Numbers
+
+
+def find_name_spans(texts: pl.Series) -> NameSpans:
+    """Return where full names stand in texts; of names that overlap the first and longest.
+
+    >>> spans = find_name_spans(pl.Series(["golf", "obituary of rosalind maria kowalczyk"]))
+    >>> spans.texts.tolist(), spans.begin.tolist(), spans.last.tolist(), spans.sizes.tolist()
+    ([1], [2], [4], [1, 5])
+    """
+    split = _Split(fold(texts.fill_null("")))
+    names = split.find(False)
+    order = np.lexsort((-names.last, names.begin))
+    owner, begin, last = names.texts[order], names.begin[order], names.last[order]
+    reach = np.maximum.accumulate(np.concatenate([[-1], last[:-1]])) if len(last) else last
+    apart = begin > reach
+    owner, begin, last = owner[apart], begin[apart], last[apart]
+    starts = split.table.starts[owner]
+    return NameSpans(owner, begin - starts, last - starts, split.table.sizes)
+
+
+_MIN_PART, _MAX_CUT = 3, 10
+
+
+def is_joined_name(words: pl.Series) -> pl.Series:
+    """Return whether each word is given name and surname of a known person, written as one word.
+
+    >>> is_joined_name(pl.Series(["abrahamlincoln", "grasshopper", "abraham lincoln"])).to_list()
+    [True, False, False]
+    """
+    lists = read_lists(DATA / "people.zst")
+    is_name = np.zeros(len(words), np.bool_)
+    single = words.str.contains("^[a-z]{7,20}$").fill_null(False)
+    rows, candidates = single.arg_true().to_numpy(), words.filter(single)
+    for cut in range(_MIN_PART, _MAX_CUT + 1):
+        first, rest = candidates.str.slice(0, cut), candidates.str.slice(cut)
+        fits = first.is_in(lists["given"]) & (rest.str.len_chars() >= _MIN_PART)
+        spaced = (first + " " + rest).filter(fits)
+        is_name[rows[fits.to_numpy()]] |= _lexicon().known.contains(hash_texts(spaced))
+    return pl.Series(words.name, is_name, pl.Boolean)
+
+
 def is_known_person(texts: pl.Series) -> pl.Series:
     """Return whether each text is the name of a person whom an encyclopedia has.
 

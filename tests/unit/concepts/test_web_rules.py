@@ -121,3 +121,17 @@ def test_custom_terms_come_before_the_rules_of_the_web(wordnet: Taxonomy) -> Non
     own = Mapper(wordnet, custom_terms=[("hotmail", horse), ("jane kowalski", horse)])
     for query in ("hotmail", "jane kowalski"):
         assert [label for label, _, _ in mapped(own, query)] == ["horse"]
+
+
+@pytest.mark.parametrize(
+    ("query", "labels"),
+    [
+        ("jane kowalski obituary", ["person", "obituary"]),
+        ("john stewart kowalski lynchburg va", ["person", "lynchburg"]),
+        ("abrahamlincoln", ["person"]),
+        ("delfina santa monica", ["person", "city"]),
+        ("martin luther king day", ["martin luther king jr's birthday"]),
+    ],
+)  # fmt: skip
+def test_a_person_inside_a_query_is_a_phrase(mapper: Mapper, query: str, labels: list[str]) -> None:
+    assert [label for label, _, _ in mapped(mapper, query)] == labels

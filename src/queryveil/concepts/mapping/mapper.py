@@ -20,6 +20,7 @@ from .label_index import MATCH_KINDS, LabelIndex, LabelMatches
 from .label_set import LabelSet
 from .language import Language, get_language
 from .language_data import in_language, list_own_words, non_nouns
+from .names import NameMatches, find_people
 from .phrases import (
     Gazetteer,
     PersonNames,
@@ -204,15 +205,27 @@ class Mapper:
             classes[side_words(texts, content, *flags, self.language.head_first)] = VERB
         spans = self._index.spans(texts)
         classes[mark_spans(len(classes), *spans)] = NOUN
-        towns = None if self._towns is None else self._towns.find(texts).outside(*spans)
-        if towns is not None:  # looked up as one place, so they separate phrases
-            in_town = mark_spans(len(classes), towns.begins, towns.ends)
-            classes[in_town], content[in_town] = OTHER, False
+        names = self._find_names(queries, texts, spans)
+        if names is not None:  # looked up as one name, so they separate phrases
+            in_name = mark_spans(len(classes), names.begins, names.ends)
+            classes[in_name], content[in_name] = OTHER, False
         breaks = None if self._places is None else self._places.find_breaks(texts, spans)
         if numbers is None:
             numbers = np.arange(len(queries))
         head_first = self.language.head_first
-        return TokenizedQueries(texts, content, classes, numbers, towns, breaks, head_first)
+        return TokenizedQueries(texts, content, classes, numbers, names, breaks, head_first)
+
+    def _find_names(
+        self, queries: pl.Series, texts: RaggedArray, labels: tuple[IntArray, IntArray]
+    ) -> NameMatches | None:
+        """Return towns with their state, and full names of people, that are in no label."""
+        if self._towns is None or self._web is None or self._places is None:
+            return None
+        size = len(texts.items)
+        towns = self._towns.find(texts).outside(*labels)
+        people = find_people(queries, texts, self._web.person).outside(*labels)
+        people = people.apart(*self._places.find_long(texts), size)
+        return towns.join(people.apart(towns.begins, towns.ends, size))
 
     def _final_nouns(self, texts: RaggedArray, classes: ByteArray) -> BoolArray:
         """Return a mask of labels that end a query and are tagged as verbs: "insect bites"."""
@@ -232,10 +245,10 @@ class Mapper:
             tables.append(block.table(topics, topic_matches))
             matched |= block.matched_words(topics, topic_matches)
         unmatched = block.unmatched(phrases, matches)
-        if block.towns is not None:
-            tables.append(block.town_table(block.towns))
-            matched |= mark_spans(len(matched), block.towns.begins, block.towns.ends)
-            unmatched[texts.row_ids[block.towns.begins]] = False
+        if block.names is not None:
+            tables.append(block.name_table(block.names))
+            matched |= mark_spans(len(matched), block.names.begins, block.names.ends)
+            unmatched[texts.row_ids[block.names.begins]] = False
         for phrases_again in self._iter_second_tries(block, unmatched):
             if not len(phrases_again):
                 continue

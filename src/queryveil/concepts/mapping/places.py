@@ -67,6 +67,11 @@ class PlaceNames:
         breaks[begins] = breaks[ends + 1] = True
         return breaks[:-1]
 
+    def find_long(self, texts: RaggedArray) -> tuple[IntArray, IntArray]:
+        """Return the first and last words of places of several words: "santa monica"."""
+        begins, ends = self._find(texts)
+        return begins[begins < ends], ends[begins < ends]
+
     def _find(self, texts: RaggedArray) -> tuple[IntArray, IntArray]:
         words = self._number()[texts.items] if len(texts.items) else texts.items
         index = np.arange(len(words))

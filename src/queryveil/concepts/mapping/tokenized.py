@@ -10,9 +10,9 @@ import polars as pl
 
 from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from .label_index import MATCH_KINDS, LabelMatches
+from .names import NameMatches
 from .phrases import Phrases, mark_spans
 from .result import PHRASE_SCHEMA
-from .towns import TownMatches
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class TokenizedQueries:
     content: BoolArray
     kinds: ByteArray
     numbers: IntArray
-    towns: TownMatches | None = None
+    names: NameMatches | None = None
     breaks: BoolArray | None = None
     head_first: bool = False
 
@@ -73,12 +73,12 @@ class TokenizedQueries:
         mask[self.texts.row_ids[phrases.begins[matches.concepts >= 0]]] = False
         return mask
 
-    def town_table(self, towns: TownMatches) -> pl.DataFrame:
-        """Return the towns with a state or country as phrases."""
-        kinds = np.full(len(towns.ends), MATCH_KINDS.index("town"))
-        lengths = towns.ends - towns.begins + 1
-        matches = LabelMatches(towns.concepts, lengths, kinds)
-        return self.table(Phrases(towns.begins, towns.ends), matches)
+    def name_table(self, names: NameMatches) -> pl.DataFrame:
+        """Return towns with a state or country, and people, as phrases."""
+        town, person = MATCH_KINDS.index("town"), MATCH_KINDS.index("name")
+        kinds = np.where(names.is_person, person, town)
+        matches = LabelMatches(names.concepts, names.ends - names.begins + 1, kinds)
+        return self.table(Phrases(names.begins, names.ends), matches)
 
     def matched_words(self, phrases: Phrases, matches: LabelMatches) -> BoolArray:
         """Return a mask of the words that a match covers."""

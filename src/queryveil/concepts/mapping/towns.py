@@ -6,14 +6,13 @@ is taken for the name of a person.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .language import load_word_list
+from .names import NameMatches
 from .tagging import common_words
 from .tokens import Vocabulary, WordFeature
 from .trie import Trie, build_trie
@@ -43,24 +42,6 @@ def abbreviate(names: pl.Series) -> pl.Series:
     for word, code in (("fort", "ft"), ("saint", "st"), ("mount", "mt")):
         names = names.str.replace(f"^{word} ", f"{code} ")
     return names
-
-
-@dataclass(frozen=True, eq=False)
-class TownMatches:
-    """Towns with a region: the first and last word of the pair, and the concept of the town."""
-
-    begins: IntArray
-    ends: IntArray
-    concepts: IntArray
-
-    def outside(self, begins: IntArray, ends: IntArray) -> TownMatches:
-        """Return the towns that lie in none of these spans: "george washington" is a label."""
-        order = np.lexsort((ends, begins))
-        # The furthest end of all spans that begin at or before a town.
-        reach = np.maximum.accumulate(ends[order]) if len(order) else ends
-        last = np.searchsorted(begins[order], self.begins, side="right") - 1
-        inside = (last >= 0) & (reach[last] >= self.ends) if len(order) else last >= 0
-        return TownMatches(self.begins[~inside], self.ends[~inside], self.concepts[~inside])
 
 
 class TownRules:
@@ -95,7 +76,7 @@ class TownRules:
         pairs = zip(texts, concepts[chosen].tolist(), strict=True)
         return [(text, concept) for text, concept in pairs if len(text) > 2]
 
-    def find(self, texts: RaggedArray) -> TownMatches:
+    def find(self, texts: RaggedArray) -> NameMatches:
         """Find all pairs; a town of several words is preferred to a shorter one."""
         words = self._number()[texts.items] if len(texts.items) else texts.items
         index = np.arange(len(words))
@@ -117,7 +98,7 @@ class TownRules:
 
     def _find_towns(
         self, words: IntArray, ends: IntArray, sizes: IntArray, room: IntArray
-    ) -> TownMatches:
+    ) -> NameMatches:
         last = ends - sizes
         begins = np.full(len(ends), -1, np.int64)
         concepts = np.full(len(ends), -1, np.int64)
@@ -132,7 +113,9 @@ class TownRules:
         begins, ends, concepts = begins[order], ends[order], concepts[order]
         reach = np.maximum.accumulate(np.concatenate([[-1], ends[:-1]])) if len(ends) else ends
         separate = begins > reach
-        return TownMatches(begins[separate], ends[separate], concepts[separate])
+        return NameMatches(
+            begins[separate], ends[separate], concepts[separate], np.zeros(separate.sum(), np.bool_)
+        )
 
     def _labels_below(self, names: tuple[str, ...]) -> list[str]:
         texts: list[str] = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ...lexicons.people import is_full_name, is_known_person
+from ...lexicons.people import is_full_name, is_joined_name, is_known_person
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .addresses import address_keys
@@ -62,7 +62,7 @@ class WebRules:
         self._in_address = keys.select("key", "concept")
         self._whole = keys.filter(pl.col("use") != ADDRESS).select("key", "concept")
         numbers = dict(taxonomy.find_all([WEB_SITE, _PERSON, *_SUFFIX_CONCEPTS.values()]))
-        self._site, self._person = numbers[WEB_SITE], numbers[_PERSON]
+        self._site, self.person = numbers[WEB_SITE], numbers[_PERSON]
         self._by_suffix = {kind: numbers[name] for kind, name in _SUFFIX_CONCEPTS.items()}
         self._inside = _InsideNames(names.filter(pl.col("use") == ANYWHERE), vocabulary)
 
@@ -80,14 +80,14 @@ class WebRules:
         concepts[rows] = self._find_sites(table[rows])
         kinds = np.where(concepts < 0, -1, np.where(has_site, SITE, BRAND))
         is_person = self._is_person(queries, concepts < 0)
-        concepts[is_person], kinds[is_person] = self._person, PERSON
+        concepts[is_person], kinds[is_person] = self.person, PERSON
         return ResolvedQueries(concepts, kinds)
 
     def resolve_people(self, queries: pl.Series) -> ResolvedQueries:
-        """Return the queries that are the name of a publicly known person."""
-        mask = is_known_person(queries).to_numpy()
+        """Return the queries that are the name of a known person, also as one word."""
+        mask = (is_known_person(queries) | is_joined_name(queries.str.to_lowercase())).to_numpy()
         return ResolvedQueries(
-            np.where(mask, self._person, -1).astype(np.int64), np.where(mask, PERSON, -1)
+            np.where(mask, self.person, -1).astype(np.int64), np.where(mask, PERSON, -1)
         )
 
     def _is_person(self, queries: pl.Series, candidates: BoolArray) -> BoolArray:

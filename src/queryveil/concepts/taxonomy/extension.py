@@ -40,7 +40,6 @@ def extend_taxonomy(taxonomy: Taxonomy, added: AddedConcepts) -> Taxonomy:
     >>> [more.label(concept) for concept in more.ancestors(more.lookup("wilson")[0])]
     ['Sports', 'Tennis', 'wilson']
     """
-    size = len(taxonomy)
     above = _find_parents(taxonomy, added)
     items = np.concatenate([taxonomy.parents.items, above])
     sizes = np.concatenate([taxonomy.parents.sizes, np.ones(len(above), np.int64)])
@@ -63,7 +62,7 @@ def extend_taxonomy(taxonomy: Taxonomy, added: AddedConcepts) -> Taxonomy:
         tags={name: values[order] for name, values in _add_tags(taxonomy, added, above).items()},
         stored_ancestors=None,
         file=None,
-        cache={"wordnet size": size},
+        cache={},
     )
 
 

@@ -56,6 +56,10 @@ class Taxonomy:
     file: Path | None = None
     cache: dict[str, object] = field(default_factory=dict, repr=False)  # derived objects
 
+    def __getstate__(self) -> dict[str, object]:
+        """Pickle without what is derived: it is large, and has stemmers, which cannot be pickled."""
+        return {**vars(self), "cache": {}}
+
     def __len__(self) -> int:
         return len(self.parents)
 
