@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -96,29 +97,41 @@ def list_overrides(labels: Sequence[tuple[str, int]], taxonomy: Taxonomy) -> pl.
     return table.with_columns(rank=pl.Series(ranks), senses=pl.lit(LAST, pl.Int64))
 
 
+@dataclass(frozen=True, eq=False)
+class CompoundWords:
+    """The words that may end a compound, those before them, and words that are not split.
+
+    `nouns` are the words that a misspelled word can mean: common or long ones. They begin with the
+    singular words that may end a compound.
+    """
+
+    heads: list[str]
+    parts: list[str]
+    unsplit: pl.Series
+    nouns: list[str]
+
+
 def list_compound_words(
     words: Vocabulary, labels: RaggedArray, entries: pl.DataFrame, language: Language
-) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Return the words that may end a compound, those before, and words not to be split.
-
-    The last list has the words that a misspelled word can mean: common or long ones.
-    """
+) -> CompoundWords:
+    """Return the words of compounds, for English."""
     if language.name != "english":
-        return [], [], [], []
+        return CompoundWords([], [], pl.Series([], dtype=pl.String), [])
     single = labels.items[labels.start[:-1][(labels.sizes == 1) & ~entries["proper"].to_numpy()]]
     tagged = english_lexicon().filter(pl.col("tag").is_in(["NN", "NNS"]))["word"]
     plain = words.words.gather(np.unique(single))
     people = [*load_word_list("given names alone"), *load_word_list("surnames")]
     heads = plain.filter(plain.is_in(tagged.implode())).to_list()
-    common = english_lexicon()["word"].str.to_lowercase().to_list()
-    whole = [*people, *load_word_list("cities"), *load_word_list("towns"), *common]
+    listed = english_lexicon()["word"].str.to_lowercase()
+    common = listed.to_list()
+    unsplit = [*people, *load_word_list("cities"), *load_word_list("towns"), *common]
     parts = [word for word in common if len(word) > 3 or word in _SHORT_PARTS]
     parts += [*load_word_list("cities"), *load_word_list("given names alone")]
     proper = words.words.gather(np.unique(labels.items[labels.start[:-1][labels.sizes == 1]]))
-    listed = english_lexicon()["word"].str.to_lowercase()
     names = proper.filter((proper.str.len_bytes() > 6) & proper.is_in(listed.implode()))
     nouns = [*heads, *plain.filter(plain.str.len_bytes() > 7).to_list(), *names]
-    return [*heads, *(f"{head}s" for head in heads)], parts, whole, nouns
+    ends = [*heads, *(f"{head}s" for head in heads)]
+    return CompoundWords(ends, parts, pl.Series(unsplit, dtype=pl.String), nouns)
 
 
 def list_extra_labels(labels: Sequence[tuple[str, int]], rank: int) -> pl.DataFrame:
@@ -131,15 +144,15 @@ def list_extra_labels(labels: Sequence[tuple[str, int]], rank: int) -> pl.DataFr
     )
 
 
-def split_joined_labels(whole: pl.DataFrame, taxonomy: Taxonomy) -> pl.DataFrame:
+def split_joined_labels(labels: pl.DataFrame, taxonomy: Taxonomy) -> pl.DataFrame:
     """Return the parts of joined labels: "Swimming and Diving" is also "Diving".
 
     Those of WordNet are no lists of things: "boys-and-girls" is an herb.
     """
     if "lexicographer" in taxonomy.tags:
-        is_listed = taxonomy.tags["lexicographer"][whole["concept"].to_numpy()] == -1
-        whole = whole.filter(pl.Series(is_listed))
-    joined = whole.filter(pl.col("text").str.to_lowercase().str.contains(_JOINED))
+        is_listed = taxonomy.tags["lexicographer"][labels["concept"].to_numpy()] == -1
+        labels = labels.filter(pl.Series(is_listed))
+    joined = labels.filter(pl.col("text").str.to_lowercase().str.contains(_JOINED))
     text = pl.col("text").str.to_lowercase().str.replace_all(_JOINED, "\n").str.split("\n")
     parts = joined.with_columns(text, part=pl.lit(True)).explode("text")
     parts = parts.with_columns(pl.col("text").str.strip_chars(" -"))

@@ -63,12 +63,12 @@ class LabelSet:
             own,
             list_extra_labels(after, LAST),
         ]
-        whole = pl.concat(tables).with_columns(part=pl.lit(False))
+        undivided = pl.concat(tables).with_columns(part=pl.lit(False))
         # Custom terms (rank 0) are not split: their parts must not precede whole labels.
-        parts = split_joined_labels(whole.filter(pl.col("rank") > 0), taxonomy)
+        parts = split_joined_labels(undivided.filter(pl.col("rank") > 0), taxonomy)
         if has_web_rules(taxonomy, language):
             parts = parts.filter(~pl.col("text").is_in(list_empty_words()))
-        entries = pl.concat([whole, parts])
+        entries = pl.concat([undivided, parts])
         self.words, self.stems = Vocabulary(), Vocabulary()
         spelled = self.words.encode(language.rewrite(entries["text"]))
         if language.head_first:  # labels are looked up from their first word
@@ -91,16 +91,23 @@ class LabelSet:
         )
         self.span = build_trie(spans, len(self.words) + 1)
         self._lists, self._texts = lists, entries["text"]
-        heads, starts, listed, nouns = list_compound_words(self.words, lists, entries, language)
+        compound = list_compound_words(self.words, lists, entries, language)
         self.folded = FoldedWords(self.words, language)
-        self.gluing = _find_compounds(self.words, lists, entries, language) or CompoundSplitter(
-            heads, starts, listed
-        )
-        self._heads = nouns[: len(heads) // 2]
+        self._compound = compound
+        self._tails = _find_compounds(self.words, lists, entries, language)
+        self._heads = compound.nouns[: len(compound.heads) // 2]
         self.has_web_rules = has_web_rules(taxonomy, language)
         # Words that are spelled as meant, and those that others are corrected to.
-        self.certain = pl.Series(listed, dtype=pl.String)
-        self._right = [*nouns, *list_frequent_names()] if self.has_web_rules else []
+        self.certain = compound.unsplit
+        self._right = [*compound.nouns, *list_frequent_names()] if self.has_web_rules else []
+
+    @cached_property
+    def gluing(self) -> CompoundSplitter | CompoundTails:
+        """Splits compounds written as one word."""
+        if self._tails is not None:
+            return self._tails
+        listed = self._compound
+        return CompoundSplitter(listed.heads, listed.parts, listed.unsplit.to_list())
 
     @cached_property
     def speller(self) -> Speller:

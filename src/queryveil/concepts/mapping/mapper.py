@@ -175,7 +175,7 @@ class Mapper:
             return [self._map_block(self.tokenize(queries, numbers))]
         resolved = self._web.resolve(queries)
         rest = resolved.concepts < 0
-        whole = _resolved_table(queries.filter(~rest), numbers[~rest], resolved.select(~rest))
+        complete = _resolved_table(queries.filter(~rest), numbers[~rest], resolved.select(~rest))
         phrases = self._map_block(self.tokenize(queries.filter(rest), numbers[rest]))
         if not self._is_english:
             return [whole, phrases]
@@ -187,7 +187,7 @@ class Mapper:
         names = queries.filter(is_open).filter(is_named)
         table = _resolved_table(names, numbers[is_open][is_named], people.select(is_named))
         unnamed = phrases.join(table.select("query"), on="query", how="anti")
-        return [whole, unnamed, table]
+        return [complete, unnamed, table]
 
     def tokenize(self, queries: pl.Series, numbers: IntArray | None = None) -> TokenizedQueries:
         """Tokenize queries and classify their words; `numbers` are those of the queries."""
@@ -272,7 +272,7 @@ class Mapper:
     def _match_topics(
         self, block: TokenizedQueries, phrases: Phrases, matches: LabelMatches
     ) -> tuple[Phrases, LabelMatches]:
-        """Match what comes before a noun that says little: "herpes" in "herpes pictures"."""
+        """Match what comes before a noun of little meaning: "herpes" in "herpes pictures"."""
         last = block.content_index[phrases.ends]
         rest = block.lengths(phrases) - matches.lengths
         is_general = self._general()[block.words[last]] if len(block.words) else last > 0
@@ -280,9 +280,9 @@ class Mapper:
         ends = block.content_places[last[rows] - 1]
         topics = Phrases(phrases.begins[rows], ends)
         topic_matches = self._match_phrases(block, topics)
-        whole = (topic_matches.lengths == rest[rows]) & np.isin(topic_matches.kinds, _TOPIC_KINDS)
-        whole &= block.kinds[ends] == NOUN
-        return topics.select(whole), topic_matches.select(whole)
+        is_all = (topic_matches.lengths == rest[rows]) & np.isin(topic_matches.kinds, _TOPIC_KINDS)
+        is_all &= block.kinds[ends] == NOUN
+        return topics.select(is_all), topic_matches.select(is_all)
 
     def _iter_second_tries(
         self, block: TokenizedQueries, unmatched: BoolArray

@@ -208,7 +208,8 @@ def load_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
     concepts = nearest_concepts(taxonomy, set(usual.values()))
     meanings = {label: concepts[name] for label, name in usual.items()}
     empty = {word for word, name in lexicon.senses if name == "-"}
-    names_alone = [pair for pair in given_names if pair[0] not in {*meanings, *empty}]
+    others = {*meanings, *empty}
+    names_alone = [pair for pair in given_names if pair[0] not in others]
     return Gazetteer(
         (*meanings.items(), *names_alone), (*places, *_list_sites(taxonomy, lexicon)), person
     )

@@ -31,12 +31,12 @@ class Speller:
         fits = words.str.contains(rf"^[a-z]{{{_MIN_LETTERS},{_MAX_LETTERS}}}$").fill_null(False)
         asked = words.alias("word").filter(fits).unique(maintain_order=True)
         rests = _take_letters_away(asked)
-        whole = pl.DataFrame({"word": asked})
+        entire = pl.DataFrame({"word": asked})
         pairs = pl.concat(
             [
                 _pairs(rests.join(self._words, left_on="rest", right_on="right", how="inner",
                                   coalesce=False), _ADDED),
-                _pairs(whole.join(self._rests, left_on="word", right_on="rest", how="inner"),
+                _pairs(entire.join(self._rests, left_on="word", right_on="rest", how="inner"),
                        _MISSING),
                 _same_rests(rests, self._rests),
             ]

@@ -60,7 +60,7 @@ class WebRules:
             "key", keep="first", maintain_order=True
         )
         self._in_address = keys.select("key", "concept")
-        self._whole = keys.filter(pl.col("use") != ADDRESS).select("key", "concept")
+        self._as_query = keys.filter(pl.col("use") != ADDRESS).select("key", "concept")
         numbers = dict(taxonomy.find_all([WEB_SITE, _PERSON, *_SUFFIX_CONCEPTS.values()]))
         self._site, self.person = numbers[WEB_SITE], numbers[_PERSON]
         self._by_suffix = {kind: numbers[name] for kind, name in _SUFFIX_CONCEPTS.items()}
@@ -71,8 +71,8 @@ class WebRules:
         table = address_keys(queries)
         is_address = table["address"].to_numpy()
         has_site = is_address | table["inside"].to_numpy()
-        concepts = _look_up(self._whole, table["key"])
-        concepts = np.where(concepts >= 0, concepts, _look_up(self._whole, table["core"]))
+        concepts = _look_up(self._as_query, table["key"])
+        concepts = np.where(concepts >= 0, concepts, _look_up(self._as_query, table["core"]))
         # Words that only happen to spell a site without a kind: "free online games".
         several = queries.str.contains(r"\S\s+\S").fill_null(False).to_numpy()
         concepts[several & (concepts == self._site)] = -1
@@ -106,7 +106,7 @@ class WebRules:
         return mask
 
     def _find_sites(self, table: pl.DataFrame) -> IntArray:
-        """Return the sites of addresses; an unknown one is what its suffix says, or a web site."""
+        """Return the sites of addresses; an unknown one is what its suffix means, or a web site."""
         sites = _look_up(self._in_address, table["key"])
         sites = np.where(sites >= 0, sites, _look_up(self._in_address, table["host"]))
         by_suffix = table["suffix"].replace_strict(
