@@ -221,32 +221,24 @@ class BrillTagger:
     def _tag_by_form(self, words: pl.Series) -> ByteArray:
         """Apply the rules of form in sequence to words that are not in the lexicon."""
         tags = np.full(len(words), self._code["NN"], np.uint8)
-        for rule in self._suffixes:
-            conditional = rule[2] in _FORMS
-            rule_type, affix = (rule[2][1:], rule[1]) if conditional else (rule[1], rule[0])
-            if rule_type not in ("char", "haspref", "hassuf", "deletesuf", "deletepref", "addsuf"):
-                continue
-            rows = np.flatnonzero(tags == self._code.get(rule[0], 255)) if conditional else None
-            candidates = words if rows is None else words.gather(rows)
-            hits = np.flatnonzero(self._has_form(candidates, rule_type, affix))
-            tags[hits if rows is None else rows[hits]] = self._code[rule[-2]]
+        rules = [_FormRule.of(rule) for rule in self._suffixes]
+        rules = [rule for rule in rules if rule.kind in _USED_FORMS]
+        for rule, holds in zip(rules, self._find_forms(words, rules), strict=True):
+            if rule.old is not None:
+                holds &= tags == self._code.get(rule.old, 255)
+            tags[holds] = self._code[rule.new]
         return tags
 
-    def _has_form(self, words: pl.Series, rule_type: str, affix: str) -> BoolArray:
-        if rule_type == "char":
-            return words.str.contains(affix, literal=True).to_numpy()
-        if rule_type == "haspref":
-            return words.str.starts_with(affix).to_numpy()
-        if rule_type == "hassuf":
-            return words.str.ends_with(affix).to_numpy()
-        lexicon = self._lexicon["word"].implode()
-        if rule_type == "addsuf":
-            return (words + affix).is_in(lexicon).to_numpy()
-        if rule_type == "deletesuf":
-            ends = words.str.ends_with(affix)
-            return (ends & words.str.strip_suffix(affix).is_in(lexicon)).to_numpy()
-        starts = words.str.starts_with(affix)
-        return (starts & words.str.strip_prefix(affix).is_in(lexicon)).to_numpy()
+    def _find_forms(self, words: pl.Series, rules: list[_FormRule]) -> list[BoolArray]:
+        """Return for each rule the words with its form; the lexicon is searched once for all."""
+        holds = [rule.has_affix(words) for rule in rules]
+        indices = [index for index, rule in enumerate(rules) if rule.is_listed]
+        changed = [rules[index].change(words.filter(holds[index])) for index in indices]
+        listed = pl.concat([words[:0], *changed]).is_in(self._lexicon["word"].implode()).to_numpy()
+        ends = np.cumsum([len(part) for part in changed])
+        for index, part in zip(indices, np.split(listed, ends[:-1]), strict=True):
+            holds[index][holds[index]] = part
+        return holds
 
 
 _FORMS = {
@@ -256,6 +248,48 @@ _FORMS = {
         "goodleft", "goodright",
     )
 }  # fmt: skip
+
+
+_USED_FORMS = ("char", "haspref", "hassuf", "deletesuf", "deletepref", "addsuf")
+
+
+@dataclass(frozen=True)
+class _FormRule:
+    """A word of a form, with an affix, gets the tag `new`; with `old`, only from that tag."""
+
+    old: str | None
+    kind: str
+    affix: str
+    new: str
+
+    @classmethod
+    def of(cls, parts: list[str]) -> _FormRule:
+        if parts[2] in _FORMS:
+            return cls(parts[0], parts[2][1:], parts[1], parts[-2])
+        return cls(None, parts[1], parts[0], parts[-2])
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the changed word must be in the lexicon."""
+        return self.kind in ("addsuf", "deletesuf", "deletepref")
+
+    def has_affix(self, words: pl.Series) -> BoolArray:
+        """Return which words have the affix, or could get it."""
+        if self.kind == "addsuf":
+            return np.ones(len(words), np.bool_)
+        if self.kind == "char":
+            return words.str.contains(self.affix, literal=True).to_numpy().copy()
+        if self.kind in ("haspref", "deletepref"):
+            return words.str.starts_with(self.affix).to_numpy().copy()
+        return words.str.ends_with(self.affix).to_numpy().copy()
+
+    def change(self, words: pl.Series) -> pl.Series:
+        """Return the words with the affix added or deleted."""
+        if self.kind == "addsuf":
+            return words + self.affix
+        if self.kind == "deletesuf":
+            return words.str.strip_suffix(self.affix)
+        return words.str.strip_prefix(self.affix)
 
 
 def _apply_rules(

@@ -97,10 +97,11 @@ def nearest_concepts(taxonomy: Taxonomy, names: Iterable[str]) -> dict[str, int]
 
     So names of brands can be mapped to WordNet's nouns alone: "gmail" to electronic mail.
     """
-    concepts = load_web_lexicon().concepts
-    above = dict(zip(concepts.names, concepts.parents, strict=True))
+    above = _list_parents()
     asked = set(names)
-    numbers = dict(taxonomy.find_all(sorted({*concepts.names, *concepts.parents, *asked})))
+    numbers = _number_lexicon(taxonomy)
+    others = sorted(name for name in asked if name not in numbers and name not in above)
+    numbers = {**numbers, **dict(taxonomy.find_all(others))} if others else numbers
     nearest = {}
     for name in asked:
         known = name
@@ -108,6 +109,23 @@ def nearest_concepts(taxonomy: Taxonomy, names: Iterable[str]) -> dict[str, int]
             known = above[known]
         nearest[name] = numbers[known]
     return nearest
+
+
+@cache
+def _list_parents() -> dict[str, str]:
+    """Return the name of the concept above each one of the lexicon."""
+    concepts = load_web_lexicon().concepts
+    return dict(zip(concepts.names, concepts.parents, strict=True))
+
+
+def _number_lexicon(taxonomy: Taxonomy) -> dict[str, int]:
+    """Return the numbers of the lexicon's concepts and their parents, cached by taxonomy."""
+    cached = taxonomy.cache.get("numbers of the web lexicon")
+    if not isinstance(cached, dict):
+        above = _list_parents()
+        cached = dict(taxonomy.find_all([*above, *{*above.values()}]))
+        taxonomy.cache["numbers of the web lexicon"] = cached
+    return cached
 
 
 def web_concepts(taxonomy: Taxonomy) -> IntArray:

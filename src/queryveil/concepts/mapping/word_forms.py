@@ -28,7 +28,8 @@ class WordForms:
         self.head = WordFeature(vocabulary, self._find_heads)
 
     def _find_singulars(self, new: pl.Series) -> IntArray:
-        first, *others = (self._labels.folded.known(form) for form in self._language.singulars(new))
+        forms = self._language.singulars(new)
+        first, *others = self._labels.folded.known(pl.concat(forms)).reshape(len(forms), -1)
         for other in others:
             first = np.where(first >= 0, first, other)
         return first
@@ -63,13 +64,10 @@ class WordForms:
             return numbers
         unknown = self._find_unknown(new)
         words = new.gather(unknown)
-        spelled = pl.DataFrame(
-            {
-                str(number): self._labels.speller.correct(form)
-                for number, form in enumerate((words, *self._language.singulars(words)))
-            }
-        )
-        corrected = spelled.select(pl.coalesce(pl.all())).to_series().fill_null("")
+        forms = (words, *self._language.singulars(words))
+        spelled = self._labels.speller.correct(pl.concat(form.rename("word") for form in forms))
+        by_form = [spelled.slice(place * len(words), len(words)) for place in range(len(forms))]
+        corrected = pl.select(pl.coalesce(by_form)).to_series().fill_null("")
         known = self._labels.words.known(corrected)
         numbers = numbers.copy()
         numbers[unknown] = np.where(known >= 0, known, self._find_singulars(corrected))
