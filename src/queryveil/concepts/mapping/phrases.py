@@ -189,7 +189,18 @@ class PersonNames:
 
 
 def load_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
-    """Return the names for a taxonomy that holds WordNet, else an empty gazetteer."""
+    """Return the names for a taxonomy that holds WordNet, else an empty gazetteer.
+
+    They are cached by taxonomy and language.
+    """
+    key = f"gazetteer {language.name}"
+    cached = taxonomy.cache.get(key)
+    if not isinstance(cached, Gazetteer):
+        cached = taxonomy.cache[key] = _list_gazetteer(taxonomy, language)
+    return cached
+
+
+def _list_gazetteer(taxonomy: Taxonomy, language: Language) -> Gazetteer:
     numbers = dict(taxonomy.find_all([_PERSON, _CITY, _TOWN]))
     if len(numbers) < 3 or language.name != "english":
         return Gazetteer()

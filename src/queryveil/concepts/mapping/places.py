@@ -17,7 +17,7 @@ from .language import load_word_list
 from .tagging import common_words
 from .tokens import Vocabulary, WordFeature
 from .towns import CODES
-from .trie import build_trie
+from .trie import Trie, build_trie
 from .web_rules import WebRules
 
 # Cities, states, countries, continents and islands.
@@ -38,13 +38,11 @@ class PlaceNames:
         rules: WebRules,
         usual: Sequence[tuple[str, int]],
     ) -> None:
-        words = Vocabulary()
-        texts = pl.Series(_list_places(taxonomy, usual), dtype=pl.String)
-        self._trie = build_trie(words.encode(texts), 1 << 20)
+        words, self._trie = _index_places(taxonomy, usual)
         self._number = WordFeature(vocabulary, words.known)
         given, surnames = load_word_list("given names"), load_word_list("surnames")
         self._given = vocabulary.flags(given)
-        self._surname = vocabulary.flags({*surnames} - {*common_words()})
+        self._surname = vocabulary.flags({*surnames} - common_words())
         self._alone = vocabulary.flags(load_word_list("given names alone"))
         self._code = vocabulary.flags({*CODES} - _OTHER_CODES)
         self._rules = rules
@@ -114,6 +112,18 @@ def _lie_inside(
     return np.asarray(starts_earlier | (last[begins] > ends))
 
 
+def _index_places(taxonomy: Taxonomy, usual: Sequence[tuple[str, int]]) -> tuple[Vocabulary, Trie]:
+    """Return the words of the names and their trie, cached by taxonomy."""
+    cached = taxonomy.cache.get("places")
+    if isinstance(cached, tuple):
+        return cached
+    words = Vocabulary()
+    texts = pl.Series(_list_places(taxonomy, usual), dtype=pl.String)
+    index = words, build_trie(words.encode(texts), 1 << 20)
+    taxonomy.cache["places"] = index
+    return index
+
+
 def _list_places(taxonomy: Taxonomy, usual: Sequence[tuple[str, int]]) -> list[str]:
     """Return the labels that are places first of all, or by their usual meaning, and no words."""
     numbers = dict(taxonomy.find_all(list(_KINDS)))
@@ -129,9 +139,8 @@ def _list_places(taxonomy: Taxonomy, usual: Sequence[tuple[str, int]]) -> list[s
     own = [name for name in own if meant.get(name, True)]
     own += [name for name, is_place in meant.items() if is_place]
     people = (*load_word_list("given names"), *load_word_list("surnames"))
-    others = {*texts.gather(labeled[~mask[first]]), *people}
+    others = {*texts.gather(labeled[~mask[first]]).to_list(), *people}
     listed = (*load_word_list("cities"), *load_word_list("towns"))
     cities = (name for name in listed if name not in others)
-    words = {*common}
-    listed_names = (name for name in (*own, *cities) if name not in words or meant.get(name))
+    listed_names = (name for name in (*own, *cities) if name not in common or meant.get(name))
     return sorted({name for name in listed_names if len(name) > 3} - _NOT_PLACES)

@@ -123,7 +123,7 @@ class BrillTagger:
         self._suffixes = [line.split() for line in load_word_list("rules of form")]
         context = [line.split() for line in load_word_list("rules of context")]
         named = {tag for rule in context for tag in rule[:2]} | {"NN", "NNP", "CD"}
-        listed = set(self._lexicon["tag"]) | {rule[-2] for rule in self._suffixes}
+        listed = set(self._lexicon["tag"].unique()) | {rule[-2] for rule in self._suffixes}
         self.tags = [_START, *sorted((named | listed) - {_START})]
         self._code = {tag: code for code, tag in enumerate(self.tags)}
         self._rules = self._compile_rules(context)
@@ -318,7 +318,7 @@ def english_lexicon() -> pl.DataFrame:
 def common_words() -> frozenset[str]:
     """Return the words of the lexicon in lower case that are no names."""
     is_word = pl.col("word").str.contains("^[a-z]+$") & ~pl.col("tag").str.starts_with("NNP")
-    return frozenset(english_lexicon().filter(is_word)["word"])
+    return frozenset(english_lexicon().filter(is_word)["word"].to_list())
 
 
 _PENN = {"NOUN": "NN", "PROPN": "NNP", "ADJ": "JJ", "NUM": "CD", "VERB": "VB", "AUX": "MD"}
