@@ -6,7 +6,9 @@ spaCy with its small English model (benchmarks/requirements.txt), and 50,000 rea
 is fetched with pip; they are read where they are and stay outside the project).
 
 Usage: concepts.py [--queries 10000000] [--categories-per-term 1000000] [--page]
-       concepts.py --judge 100 [--seed 1]     for judging by hand: docs/explanation/judged.md
+       concepts.py --web [--log FILE]     the numbers of web queries: docs/explanation/judged.md
+`--log` is a log of user, time and query, for example a sample of Excite's of 1997, which stays
+outside the project.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ import argparse
 import io
 import json
 import os
-import random
 import subprocess
 import sys
 import time
@@ -27,6 +28,7 @@ import polars as pl
 
 import odp_dump
 import similarity
+import web_numbers
 from pages import put_table
 from processes import child
 from queryveil.concepts.loaders.registry import open_taxonomy
@@ -161,40 +163,20 @@ def table(count: int, categories: int) -> str:
     return "\n".join(rows)
 
 
-def judge(count: int, seed: int) -> None:
-    """Print mappings of random synthetic and TREC queries, one phrase each, to be judged by hand.
-
-    Queries are drawn, not phrases, so that a small change in the mapping changes few rows.
-    """
-    taxonomy = open_taxonomy("wordnet")
-    mapper, chance = Mapper(taxonomy), random.Random(seed)
-    for name, queries in (("synthetic", synthetic_queries(40_000)), ("TREC", web_queries())):
-        if queries is None:
-            continue
-        drawn = chance.sample(range(len(queries)), 2 * count)
-        found = mapper.map(queries.gather(drawn))
-        hits = found.phrase_texts().with_columns(found.phrases["query"].alias("place"))
-        hits = hits.filter(pl.col("concept") >= 0).unique("place", keep="last", maintain_order=True)
-        for hit in hits.head(count).iter_rows(named=True):
-            above = [taxonomy.label(c) for c in taxonomy.ancestors(hit["concept"])[-3:-1]]
-            cells = (name, str(1 + drawn[hit["place"]]), hit["query"], hit["phrase"])
-            label = taxonomy.label(hit["concept"])
-            print("\t".join([*cells, label, " < ".join(reversed(above))]))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=10_000_000)
     parser.add_argument("--categories-per-term", type=int, default=1_000_000)
     parser.add_argument("--page", action="store_true")
-    parser.add_argument("--judge", type=int)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--web", action="store_true")
+    parser.add_argument("--log", type=Path, action="append", default=[])
     parser.add_argument(
         "--task", choices=["make", "rate", "many", "coverage"], help=argparse.SUPPRESS
     )
     given = parser.parse_args()
-    if given.judge:
-        judge(given.judge, given.seed)
+    if given.web:
+        one_core()
+        print(web_numbers.table(open_taxonomy("wordnet"), web_queries(), given.log))
     elif given.task:
         tasks = {
             "make": lambda: len(synthetic_queries(given.queries)),
@@ -204,7 +186,7 @@ def main() -> None:
         }
         print(json.dumps(tasks[given.task]()))
     else:
-        found = table(given.queries, given.categories)
+        found = table(given.queries, given.categories_per_term)
         print(found)
         if given.page:
             put_table("concepts", found)
