@@ -36,6 +36,10 @@ _MATCH_KINDS = {
     "stem": "the stem of a label",
     "glued": "words typed without a space, the last is a label",
     "name": "a given name and a surname",
+    "brand": "the name of a brand or a web site",
+    "address": "a web address",
+    "town": "a town with its state or country",
+    "misspelled": "a label with one wrong letter",
     "words": "a query with the main noun of a label",
 }
 

@@ -13,10 +13,11 @@ import polars as pl
 
 from ...core.records import Record
 from .mapper import Mapper
+from .phrases import mark_spans
 from .tagging import MODIFIER, NOUN, VERB
 
 _CLASS_NAMES = {NOUN: "noun", MODIFIER: "modifier", VERB: "verb"}
-_STOP_WORD = "stop word"
+_STOP_WORD, _PLACE = "stop word", "place"
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +26,7 @@ class WordStep(Record):
 
     word: str
     tag: str
-    kind: str  # noun, modifier, verb, other, or stop word (also parts of addresses such as www)
+    kind: str  # noun, modifier, verb, place, other, stop word (also parts of addresses such as www)
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,12 +79,14 @@ def explain_query(mapper: Mapper, query: str) -> QueryExplanation:
     tags = mapper.tagger.names(block.texts)
     mapping = mapper.map(queries)
     rows = mapping.to_polars().with_columns(mapping.phrases.select("begin", "words", "matched"))
-    word_steps = tuple(
-        WordStep(word, tag, _CLASS_NAMES.get(word_class, "other") if is_content else _STOP_WORD)
-        for word, tag, word_class, is_content in zip(
-            words, tags, block.kinds.tolist(), block.content.tolist(), strict=True
-        )
-    )
+    kinds = [
+        _CLASS_NAMES.get(word_class, "other") if is_content else _STOP_WORD
+        for word_class, is_content in zip(block.kinds.tolist(), block.content.tolist(), strict=True)
+    ]
+    if block.towns is not None:
+        in_town = mark_spans(len(kinds), block.towns.begins, block.towns.ends)
+        kinds = [_PLACE if place else kind for place, kind in zip(in_town, kinds, strict=True)]
+    word_steps = tuple(map(WordStep, words, tags, kinds))
     phrases = tuple(
         _explain_phrase(mapper, rows[number], word_steps) for number in range(rows.height)
     )
