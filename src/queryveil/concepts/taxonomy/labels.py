@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from .arrays import IntArray, RaggedArray
 from .graph import Taxonomy
+
+_UNRELEASED = Path(__file__).parents[1] / "data" / "unreleased-labels.txt"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,6 +34,8 @@ def publishable_labels(taxonomy: Taxonomy) -> PublishableLabels:
 
     These are the labels of which the concept is the most common meaning, so that a reader, or
     the mapper, gets back to the same concept. A concept without such labels keeps all its labels.
+    Slurs and vulgar words of WordNet are left out; a concept without other labels is released as
+    the nearest one above it.
 
     >>> from queryveil.concepts import open_taxonomy
     >>> wordnet = open_taxonomy("wordnet")
@@ -53,9 +58,29 @@ def publishable_labels(taxonomy: Taxonomy) -> PublishableLabels:
     unlabeled = np.setdiff1d(np.arange(len(taxonomy)), concepts)  # its title is used
     owners = np.concatenate([concepts[kept], unlabeled])
     items = np.concatenate([text_ids[rows[kept]], text_ids[taxonomy.titles[unlabeled]]])
-    publishable = PublishableLabels(texts, RaggedArray.group_by(owners, items, len(taxonomy)))
+    names = RaggedArray.group_by(owners, items, len(taxonomy))
+    publishable = PublishableLabels(texts, _without_unreleased(taxonomy, texts, names))
     taxonomy.cache["names"] = publishable
     return publishable
+
+
+def _without_unreleased(taxonomy: Taxonomy, texts: pl.Series, names: RaggedArray) -> RaggedArray:
+    """Remove the labels that are never released; a concept without others has those above it."""
+    listed = [line.split("\t")[0] for line in _UNRELEASED.read_text("utf-8").splitlines()]
+    concepts = [concept for _, concept in taxonomy.find_all(listed)]
+    if not concepts:  # no taxonomy with WordNet: its owner chose the labels
+        return names
+    kept = ~texts.is_in(listed).to_numpy()[names.items] & ~np.isin(names.row_ids, concepts)
+    left = np.bincount(names.row_ids[kept], minlength=len(names))
+    owners, items = [names.row_ids[kept]], [names.items[kept]]
+    for concept in np.flatnonzero((left == 0) & (names.sizes > 0)).tolist():
+        above = concept
+        while not left[above]:
+            above = int(taxonomy.parents[above][0])
+        substitutes = names[above][~texts.gather(names[above]).is_in(listed).to_numpy()]
+        owners.append(np.full(len(substitutes), concept))
+        items.append(substitutes)
+    return RaggedArray.group_by(np.concatenate(owners), np.concatenate(items), len(names))
 
 
 def _text_indices(labels: pl.Series, texts: pl.Series) -> NDArray[np.int64]:
