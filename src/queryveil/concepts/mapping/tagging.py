@@ -223,10 +223,9 @@ class BrillTagger:
         tags = np.full(len(words), self._code["NN"], np.uint8)
         rules = [_FormRule.of(rule) for rule in self._suffixes]
         rules = [rule for rule in rules if rule.kind in _USED_FORMS]
-        for rule, holds in zip(rules, self._find_forms(words, rules), strict=True):
-            if rule.old is not None:
-                holds &= tags == self._code.get(rule.old, 255)
-            tags[holds] = self._code[rule.new]
+        for rule, has_form in zip(rules, self._find_forms(words, rules), strict=True):
+            is_old = True if rule.old is None else tags == self._code.get(rule.old, 255)
+            tags[has_form & is_old] = self._code[rule.new]
         return tags
 
     def _find_forms(self, words: pl.Series, rules: list[_FormRule]) -> list[BoolArray]:
