@@ -118,7 +118,7 @@ def table(taxonomy: Taxonomy, queries: pl.Series | None, logs: list[Path]) -> st
     """Return the table in Markdown; what is not installed here is left out."""
     mapper, judged, brands = Mapper(taxonomy), read_judged(), read_brands()
     rows = [
-        ("judged right, at the time of the verdicts: by the first, by the second judge, by both", "88%",
+        ("judged right when the verdicts were given: first judge, second judge, both", "88%",
          f"{judged.first:.1%}, {judged.second:.1%}, {judged.both:.1%} of {judged.queries}"),
         ("agreement of the judges, Cohen's kappa", "",
          f"{judged.agreement:.1%}, {judged.kappa:.2f}"),

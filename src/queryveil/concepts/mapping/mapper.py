@@ -178,7 +178,7 @@ class Mapper:
         complete = _resolved_table(queries.filter(~rest), numbers[~rest], resolved.select(~rest))
         phrases = self._map_block(self.tokenize(queries.filter(rest), numbers[rest]))
         if not self._is_english:
-            return [whole, phrases]
+            return [complete, phrases]
         # Known people whose given name is no usual one, where nothing else was matched.
         is_open = rest.copy()
         is_open[phrases.filter(pl.col("concept") >= 0)["query"].unique().to_numpy() - first] = False
