@@ -57,7 +57,7 @@ class Taxonomy:
     cache: dict[str, object] = field(default_factory=dict, repr=False)  # derived objects
 
     def __getstate__(self) -> dict[str, object]:
-        """Pickle without what is derived: it is large, and has stemmers, which cannot be pickled."""
+        """Pickle without derived objects: they are large, and stemmers cannot be pickled."""
         return {**vars(self), "cache": {}}
 
     def __len__(self) -> int:
