@@ -16,7 +16,7 @@ from rich.console import Console
 
 import queryveil as qv
 from draw_partition import partition
-from queryveil.cli.tables import print_profile
+from queryveil.cli.profile_tables import print_profile
 from queryveil.cli.taxonomy import print_mapping
 from queryveil.concepts.mapping.explanation import explain_query
 from queryveil.render.charts.style import picture_style

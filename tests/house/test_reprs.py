@@ -19,7 +19,7 @@ from queryveil.core.records import Record, field_types
 
 # Tables and columns of a log, bytes of a file, users who objected: all that holds people's texts.
 DATA = re.compile(r"DataFrame|LazyFrame|\bSeries\b|\bTable\b|\bbytes\b|frozenset\[str\]")
-PUBLIC = {"stop_words"}  # of a language
+PUBLIC = {"stop_words", "linkers"}  # of a language
 
 
 def shown_fields() -> Iterator[tuple[str, str]]:

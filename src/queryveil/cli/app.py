@@ -34,6 +34,7 @@ from .options import (
     screen_options,
     with_options,
 )
+from .profile_tables import print_profile
 from .release_options import AddBudget, CopyOf, Extend, GroupsOf, LedgerName, Out, Overwrite, Seed
 from .sensitive import ExtensionSensitive, Sensitive
 from .terminal import Terminal, sanitize
@@ -165,7 +166,7 @@ def profile(
         ledger=ledger,
         progress=screen,
     )
-    screen.result(figures, lambda console: tables.print_profile(console, figures))
+    screen.result(figures, lambda console: print_profile(console, figures))
 
 
 @app.command(example="queryveil plan log.tsv --method dp-statistics --epsilon 1 --delta 1e-9")

@@ -16,18 +16,14 @@ from ..release.risk_figures import RiskFigure, collect_figures
 from ..release.signing import UNSIGNED
 from ..release.verdict import Verdict, color_of, judge
 from ..workflows.expected_yield import HANDFUL
-from ..workflows.log_profile import LogProfile, RiskSummary, TopicSummary
 from ..workflows.planning import Plan
 from ..workflows.regrouping import GROUPS_KEPT_NOTE
 from ..workflows.verification import VerificationReport
 from .languages import describe_language
-from .messages import name_options
 from .terminal import sanitize
 
-_MAX_TOPICS = 8
 
-
-def _grid(title: str | None = None) -> Table:
+def make_grid(title: str | None = None) -> Table:
     table = Table.grid(padding=(0, 3))
     table.title, table.title_justify, table.title_style = title, "left", "bold"
     table.add_column()
@@ -36,109 +32,9 @@ def _grid(title: str | None = None) -> Table:
     return table
 
 
-def _bar(fraction: float, width: int = 20) -> str:
+def draw_bar(fraction: float, width: int = 20) -> str:
     filled = round(fraction * width)
     return "█" * filled + "░" * (width - filled)
-
-
-def print_profile(console: Console, profile: LogProfile) -> None:
-    """Print the size, topics and disclosure risks of a log."""
-    _print_size(console, profile)
-    if profile.topics is not None:
-        _print_topics(console, profile.topics)
-    _print_risks(console, profile.risks)
-    _print_sensitive(console, profile)
-    for note in profile.notes:
-        console.print(f"[yellow]Note:[/] {sanitize(name_options(note))}", soft_wrap=True)
-
-
-def _print_size(console: Console, profile: LogProfile) -> None:
-    table, size, accounting = _grid("What is in this log"), profile.size, profile.accounting
-    table.add_row("rows read", f"{accounting.rows:,}", ", ".join(profile.formats))
-    mappings = [
-        ", ".join(f"{ours}={theirs}" for ours, theirs in columns.items())
-        for columns in profile.columns.values()
-        if columns
-    ]
-    for pairs in dict.fromkeys(mappings):  # files may have the same
-        table.add_row("columns used", "", sanitize(pairs))
-    for change in ("dropped", "rejected", "normalized"):
-        for reason, number in getattr(accounting, change).items():
-            table.add_row(f"  {change}", f"{number:,}", sanitize(reason))
-    table.add_row("rows kept", f"{size.kept_rows:,}", "")
-    table.add_row("events", f"{size.events:,}", "submissions of a query")
-    table.add_row("clicks", f"{size.clicks:,}", f"on {size.urls:,} URLs")
-    spread = size.rows_per_user
-    table.add_row(
-        "users", f"{size.users:,}",
-        f"rows each: median {spread.median:g}, mean {spread.mean:g}, maximum {spread.max:,g}",
-    )  # fmt: skip
-    table.add_row(
-        "distinct queries", f"{size.queries:,}",
-        f"{size.distinct_fraction:.0%} of the rows; "
-        f"{size.several_words_fraction:.0%} of them have several words",
-    )  # fmt: skip
-    if profile.language is not None:
-        known = profile.language.known.get(profile.language.code)
-        listed = "" if known is None else f"; {known:.0%} of its words are in the dictionary"
-        table.add_row("language", profile.language.code, f"{profile.language.name}{listed}")
-    if size.first and size.last:
-        table.add_row("time", size.first[:10], f"to {size.last[:10]}")
-    console.print(table)
-    console.print()
-
-
-def _print_topics(console: Console, topics: TopicSummary) -> None:
-    words = ", English words" if topics.taxonomy == "wordnet" else ""
-    table = _grid(f"What it is about (by {sanitize(topics.taxonomy)}{words})")
-    for fraction, of in (
-        (topics.queries_with_concept_fraction, "of the distinct queries"),
-        (topics.rows_with_concept_fraction, "of the rows"),
-    ):
-        table.add_row("with a concept", f"{fraction:.1%}", f"{_bar(fraction)} {of}")
-    for name, fraction in list(topics.fractions.items())[:_MAX_TOPICS]:
-        text = f"{_bar(fraction)} of the phrases with a concept"
-        table.add_row(f"  {sanitize(name)}", f"{fraction:.1%}", text)
-    rest = list(topics.fractions.values())[_MAX_TOPICS:]
-    if rest:
-        table.add_row(f"  {len(rest)} more topics", f"{sum(rest):.1%}", "")
-    concepts = ", ".join(sanitize(concept.label) for concept in topics.frequent_concepts)
-    table.add_row("frequent concepts", "", concepts)
-    unmapped = "  ".join(sanitize(query[:40]) for query in topics.frequent_queries_without_concept)
-    table.add_row("frequent without a concept", "", unmapped or "none")
-    console.print(table)
-    console.print()
-
-
-def _print_risks(console: Console, risks: RiskSummary) -> None:
-    table = _grid("Disclosure risks")
-    for title, fraction, of in (
-        ("queries of a single user", risks.unique_queries_fraction, "of the queries"),
-        ("rows with such a query", risks.rows_with_unique_query_fraction, "of the rows"),
-        ("users with a query that only they sent",
-         risks.users_with_unique_query_fraction, "of the users"),
-        ("users with a query of fewer than 5 users",
-         risks.users_with_rare_query_fraction, "of the users"),
-    ):  # fmt: skip
-        table.add_row(title, f"{fraction:.1%}", f"{_bar(fraction)} {of}")
-    console.print(table)
-    console.print()
-    table = _grid("Possible personal identifiers (by rules, which miss rare names)")
-    for kind in risks.identifiers.values():
-        examples = "  ".join(sanitize(example[:40]) for example in kind.examples[:2])
-        table.add_row(kind.title, f"{kind.queries:,}", f"of {kind.users:,} users  {examples}")
-    console.print(table)
-
-
-def _print_sensitive(console: Console, profile: LogProfile) -> None:
-    """Print how many users sent queries of sensitive topics; no query is shown."""
-    console.print()
-    table = _grid("Sensitive topics (by lists of words, which miss about four of ten)")
-    for topic, count in profile.sensitive.items():
-        text = f"rows of {count.users:,} users, {count.queries:,} distinct queries"
-        table.add_row(topic, f"{count.rows:,}", text)
-    console.print(table)
-    console.print(profile.sensitive_summary, soft_wrap=True)
 
 
 def print_card(
@@ -186,11 +82,11 @@ def print_verdict(console: Console, verdict: Verdict, figures: Sequence[RiskFigu
 def _count_rows(card: PrivateCard) -> Table:
     """Return a table of what became of every row."""
     rows, out = card.input.rows, card.output
-    table = _grid()
+    table = make_grid()
     table.add_row("rows in", f"{rows:,}", f"{card.input.users:,} users")
     fraction = out.rows / rows if rows else 0
     # Generated rows are no fraction of the input rows.
-    fraction_text = "" if card.generated else f"{_bar(fraction)} {fraction:.1%}"
+    fraction_text = "" if card.generated else f"{draw_bar(fraction)} {fraction:.1%}"
     if out.rows or not out.tables:
         table.add_row("released", f"{out.rows:,}", fraction_text)
     counts = {
@@ -283,7 +179,7 @@ def print_forecast(console: Console, plan: Plan) -> None:
     for table in forecast.tables:
         _print_table_forecast(console, table)
     if forecast.facts:
-        grid = _grid("What to expect of any log")
+        grid = make_grid("What to expect of any log")
         for fact in forecast.facts:
             grid.add_row(sanitize(fact.description), _format_fact(fact), "")
         console.print(grid)
@@ -306,7 +202,7 @@ def print_forecast(console: Console, plan: Plan) -> None:
 
 
 def _print_table_forecast(console: Console, table: TableForecast) -> None:
-    grid = _grid(f"{table.table}.tsv")
+    grid = make_grid(f"{table.table}.tsv")
     rows = {
         "noise": table.noise,
         "rounds of noise": table.rounds,
@@ -347,7 +243,7 @@ def print_alternatives(console: Console, alternatives: Sequence[Alternative]) ->
         column.justify = "right"
     for step in alternatives:
         numbers = (step.value, step.queries, step.rows)
-        table.add_row(_bar(step.fraction), *(f"{number:,}" for number in numbers))
+        table.add_row(draw_bar(step.fraction), *(f"{number:,}" for number in numbers))
     console.print()
     console.print(table)
 

@@ -170,7 +170,7 @@ def is_known_person(texts: pl.Series) -> pl.Series:
     return pl.Series(texts.name, known, pl.Boolean)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Lexicon:
     """The flags of words, the phrases that are no names, and the known people."""
 

@@ -84,7 +84,7 @@ def hash_texts(texts: pl.Series) -> Hashes:
     return hashes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WordTable:
     """The words of many texts: word `numbers[i]` of `distinct`, one text after the other."""
 

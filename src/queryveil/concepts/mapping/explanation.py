@@ -17,7 +17,7 @@ from .phrases import mark_spans
 from .tagging import MODIFIER, NOUN, VERB
 
 _CLASS_NAMES = {NOUN: "noun", MODIFIER: "modifier", VERB: "verb"}
-_STOP_WORD, _PLACE = "stop word", "place"
+_STOP_WORD, _NAME = "stop word", "name"
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +26,7 @@ class WordStep(Record):
 
     word: str
     tag: str
-    kind: str  # noun, modifier, verb, place, other, stop word (also parts of addresses such as www)
+    kind: str  # noun, modifier, verb, name, other, stop word (also parts of addresses such as www)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,9 +83,9 @@ def explain_query(mapper: Mapper, query: str) -> QueryExplanation:
         _CLASS_NAMES.get(word_class, "other") if is_content else _STOP_WORD
         for word_class, is_content in zip(block.kinds.tolist(), block.content.tolist(), strict=True)
     ]
-    if block.towns is not None:
-        in_town = mark_spans(len(kinds), block.towns.begins, block.towns.ends)
-        kinds = [_PLACE if place else kind for place, kind in zip(in_town, kinds, strict=True)]
+    if block.names is not None:
+        in_name = mark_spans(len(kinds), block.names.begins, block.names.ends)
+        kinds = [_NAME if name else kind for name, kind in zip(in_name, kinds, strict=True)]
     word_steps = tuple(map(WordStep, words, tags, kinds))
     phrases = tuple(
         _explain_phrase(mapper, rows[number], word_steps) for number in range(rows.height)

@@ -97,7 +97,7 @@ def list_overrides(labels: Sequence[tuple[str, int]], taxonomy: Taxonomy) -> pl.
     return table.with_columns(rank=pl.Series(ranks), senses=pl.lit(LAST, pl.Int64))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CompoundWords:
     """The words that may end a compound, those before them, and words that are not split.
 

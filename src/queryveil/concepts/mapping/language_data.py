@@ -27,7 +27,7 @@ _FILE = "words.tsv.gz"
 _WORDNET = r"(?:^|[/:])n#\d{8}$"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LanguageData:
     """The words of a language.
 

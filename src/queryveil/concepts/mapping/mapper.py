@@ -46,11 +46,11 @@ from .tagging import (
     Tagger,
     english_lexicon,
 )
-from .tokenized import TokenizedQueries
-from .tokens import Vocabulary, WordFeature, tokenize
+from .tokenized import TokenizedQueries, resolved_table
+from .tokens import Vocabulary, WordFeature
 from .towns import TownRules
 from .web_lexicon import has_web_rules, has_web_sites
-from .web_rules import ResolvedQueries, WebRules
+from .web_rules import WebRules
 
 TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
@@ -175,7 +175,7 @@ class Mapper:
             return [self._map_block(self.tokenize(queries, numbers))]
         resolved = self._web.resolve(queries)
         rest = resolved.concepts < 0
-        complete = _resolved_table(queries.filter(~rest), numbers[~rest], resolved.select(~rest))
+        complete = resolved_table(queries.filter(~rest), numbers[~rest], resolved.select(~rest))
         phrases = self._map_block(self.tokenize(queries.filter(rest), numbers[rest]))
         if not self._is_english:
             return [complete, phrases]
@@ -185,7 +185,7 @@ class Mapper:
         people = self._web.resolve_people(queries.filter(is_open))
         is_named = people.concepts >= 0
         names = queries.filter(is_open).filter(is_named)
-        table = _resolved_table(names, numbers[is_open][is_named], people.select(is_named))
+        table = resolved_table(names, numbers[is_open][is_named], people.select(is_named))
         unnamed = phrases.join(table.select("query"), on="query", how="anti")
         return [complete, unnamed, table]
 
@@ -345,25 +345,6 @@ def _find_brands(rules: WebRules, block: TokenizedQueries, matched: BoolArray) -
     phrases = Phrases(inside.ends - inside.lengths + 1, inside.ends)
     kinds = np.full(len(phrases), MATCH_KINDS.index("brand"))
     return block.table(phrases, LabelMatches(inside.concepts, inside.lengths, kinds))
-
-
-def _resolved_table(
-    queries: pl.Series, numbers: IntArray, resolved: ResolvedQueries
-) -> pl.DataFrame:
-    """Return one phrase, the whole query, for each resolved query."""
-    words = tokenize(queries).list.len()
-    return pl.DataFrame(
-        {
-            "query": numbers,
-            "begin": np.zeros(len(numbers), np.int32),
-            "words": words.cast(pl.Int32),
-            "matched": words.cast(pl.Int32),
-            "concept": resolved.concepts,
-            "how": resolved.kinds,
-            "loose": np.zeros(len(numbers), np.bool_),
-        },
-        schema=PHRASE_SCHEMA,
-    )
 
 
 def _compile_labels(

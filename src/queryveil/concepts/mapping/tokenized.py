@@ -13,6 +13,8 @@ from .label_index import MATCH_KINDS, LabelMatches
 from .names import NameMatches
 from .phrases import Phrases, mark_spans
 from .result import PHRASE_SCHEMA
+from .tokens import tokenize
+from .web_rules import ResolvedQueries
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,3 +108,22 @@ class TokenizedQueries:
             },
             schema=PHRASE_SCHEMA,
         )
+
+
+def resolved_table(
+    queries: pl.Series, numbers: IntArray, resolved: ResolvedQueries
+) -> pl.DataFrame:
+    """Return one phrase, the whole query, for each resolved query."""
+    words = tokenize(queries).list.len()
+    return pl.DataFrame(
+        {
+            "query": numbers,
+            "begin": np.zeros(len(numbers), np.int32),
+            "words": words.cast(pl.Int32),
+            "matched": words.cast(pl.Int32),
+            "concept": resolved.concepts,
+            "how": resolved.kinds,
+            "loose": np.zeros(len(numbers), np.bool_),
+        },
+        schema=PHRASE_SCHEMA,
+    )
