@@ -24,6 +24,7 @@ from .terminal import sanitize
 
 
 def make_grid(title: str | None = None) -> Table:
+    """Return an empty table without lines."""
     table = Table.grid(padding=(0, 3))
     table.title, table.title_justify, table.title_style = title, "left", "bold"
     table.add_column()
@@ -33,6 +34,7 @@ def make_grid(title: str | None = None) -> Table:
 
 
 def draw_bar(fraction: float, width: int = 20) -> str:
+    """Return a bar of blocks, filled to a fraction."""
     filled = round(fraction * width)
     return "█" * filled + "░" * (width - filled)
 
