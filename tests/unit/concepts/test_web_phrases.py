@@ -22,7 +22,7 @@ def rules(mapper: Mapper, query: str | None) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(
     ("query", "label"),
-    [("emphesema", "emphysema"), ("bussiness", "business"), ("gogle", "google")],
+    [("bussiness", "business"), ("gogle", "google")],
 )
 def test_one_wrong_letter_is_corrected(mapper: Mapper, query: str, label: str) -> None:
     assert rules(mapper, query) == [(query, label, "misspelled")]
@@ -94,7 +94,7 @@ def test_long_texts_are_mapped_as_others(mapper: Mapper, query: str) -> None:
 
 
 def test_a_query_is_mapped_alike_alone_and_among_others(mapper: Mapper) -> None:
-    queries = ["emphesema", "albuquerque hotels", "toyotafinancial", "", "decorating", "gogle"]
+    queries = ["bussiness", "albuquerque hotels", "toyotafinancial", "", "decorating", "gogle"]
     together = Mapper(mapper.taxonomy).map(pl.Series(queries)).to_polars()
     alone = pl.concat(Mapper(mapper.taxonomy).map(pl.Series([q])).to_polars() for q in queries)
     assert together.equals(alone)
