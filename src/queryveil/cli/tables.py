@@ -190,8 +190,9 @@ def print_forecast(console: Console, plan: Plan) -> None:
         expected = forecast.expected
         console.print(
             f"With {plan.expected_users:,} users (--expected-users), about {expected.queries:,} "
-            f"queries would be released, {expected.sent_fraction:.1%} of what users send. "
-            "This forecast uses public figures only, not the log."
+            f"queries would be released, {expected.sent_fraction:.1%} of what users send; of web "
+            f"search logs usually {expected.low:,} to {expected.high:,}, of a shop's log perhaps "
+            "fewer. This forecast uses public figures only, not the log."
         )
         if expected.queries < HANDFUL:
             console.print("[yellow]That is almost nothing:[/] `anonymize` would need --yes.")

@@ -43,7 +43,7 @@ from .first_contributions import count_first_clicks, count_first_events
 from .forecast import Forecast, TableForecast
 from .occurrence_selection import select_frequent_keys
 from .publication import coarsen_time, pseudonymize
-from .statistics.forecasts import SelectionThreshold, counted_fraction
+from .statistics.forecasts import SelectionThreshold
 from .statistics.public_lists import read_public_results
 
 _MAX_BOUND = 10_000
@@ -156,9 +156,8 @@ class ClickGraph(Method):
 
     def _selection_threshold(self) -> SelectionThreshold:
         selection = self.selection()
-        counted = counted_fraction(self.max_queries_per_user)
-        return SelectionThreshold(
-            selection.threshold + 1, "laplace", float(selection.scale), counted
+        return SelectionThreshold.of_first_events(
+            selection.threshold + 1, float(selection.scale), self.max_queries_per_user
         )
 
     def forecast(self, expected_users: int) -> Forecast | None:

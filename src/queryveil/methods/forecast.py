@@ -13,12 +13,16 @@ class ExpectedQueries(Record):
     """The expected number of released queries.
 
     Attributes:
+        low: Fewer are unusual for a web search log; a shop's log may release fewer.
+        high: More are unusual.
         sent_fraction: Fraction of all queries that users send.
     """
 
-    shown = ("queries", "sent_fraction")
+    shown = ("queries", "low", "high", "sent_fraction")
 
     queries: int
+    low: int
+    high: int
     sent_fraction: float
 
 

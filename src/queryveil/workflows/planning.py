@@ -68,6 +68,7 @@ class Plan(Record):
             facts += [(fact.description, fact.value) for fact in self.forecast.facts]
             if (expected := self.forecast.expected) is not None:
                 facts.append(("expected queries", expected.queries))
+                facts.append(("usually", f"{expected.low:,} to {expected.high:,}"))
         if card is not None:
             facts += [("rows of the log", card.input.rows), ("released rows", card.output.rows)]
         kept = tuple(

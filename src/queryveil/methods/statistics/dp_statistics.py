@@ -263,7 +263,7 @@ class DpStatistics(Method):
             return None
         if self.mode == "pure":
             return self.public_list_release().forecast(expected_users)
-        return forecast_tables(self.mechanisms(), expected_users)
+        return forecast_tables(self.mechanisms(), self.contribution_order, expected_users)
 
     def output_files(self) -> frozenset[str]:
         """Return the tables that have budget, and the synthetic log if there is one."""
@@ -281,7 +281,7 @@ class DpStatistics(Method):
             return None
         if self.mode == "pure":
             return self.public_list_release().selection_threshold().queries
-        return SelectionThreshold.of(self.mechanisms()).queries
+        return SelectionThreshold.of(self.mechanisms(), self.contribution_order).queries
 
     def guarantee(self) -> Guarantee:
         """Return the guarantee of the mode."""

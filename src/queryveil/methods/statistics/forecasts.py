@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
@@ -18,18 +19,26 @@ from ...release.noise import CountNoise
 from ..forecast import ExpectedQueries, Forecast, TableForecast
 from .approximate import TableMechanisms
 
-# A public model: the fraction of users who send the query of each rank, as in the synthetic log
-# that resembles the AOL log of 2006. Between these ranks it is interpolated linearly in logarithms.
+# A public model: the fraction of users who send the query of each rank. The first ranks are those
+# of the web shape of the synthetic log; ranks from 300 on are between those of the web and the
+# classic shape. Between these ranks it is interpolated linearly in logarithms.
 _RANKS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 7_000, 10_000, 20_000, 200_000)
 _FRACTIONS = (
-    0.22, 0.07, 0.027, 0.0096, 0.0047, 0.0027, 0.0014, 0.00074, 0.00036, 0.00014, 2.8e-5, 1.1e-5,
+    0.25, 0.12, 0.046, 0.0158, 0.0056, 0.00245, 0.00112, 0.00057, 0.000286, 0.000164, 5.5e-5,
+    1.1e-5,
 )  # fmt: skip
-_COUNTED_FRACTION = 0.6  # of the users of a query have it among their counted queries
-_WEIGHTED_FRACTION = 0.85  # the same by weights: users with few queries have more weight
-_QUERIES_PER_USER = 28.0  # distinct ones
-# The fraction of a query's users who have it among their first queries, in the same log.
-_FIRST = (1, 2, 3, 5, 7, 10, 20, 50, 200)
-_COUNTED = (0.048, 0.083, 0.118, 0.18, 0.235, 0.3, 0.475, 0.735, 1.0)
+_QUERIES_PER_USER = 26.5  # distinct ones
+# What a query counts for each of its users, by the contribution bound. By users, at most 1; by
+# weights, users with few queries count more; by first events, repeats of a user count too.
+_BOUNDS = (1, 2, 3, 5, 10, 20, 50, 200)
+_BY_USERS = (0.078, 0.15, 0.2, 0.285, 0.42, 0.55, 0.71, 0.92)
+_BY_WEIGHTS = (0.085, 0.163, 0.232, 0.34, 0.5, 0.69, 1.03, 2.05)
+_BY_FIRST_EVENTS = (0.049, 0.088, 0.128, 0.208, 0.35, 0.57, 1.0, 2.0)
+_LISTED = 0.4  # with a public list: so much at most, because many frequent queries are not on it
+# On synthetic logs of the web and the classic shape with 3,000 to 20,000 users, the number of
+# released queries is between the forecast divided by this factor and multiplied by it.
+FACTOR = 3.0
+LISTED_FACTOR = 6.0  # with a public list: logs differ in how many of their queries are on it
 _POISSON_TERMS = 120
 _MAX_POISSON = 40.0  # up to this mean, the probabilities of each number of users are summed
 
@@ -41,18 +50,33 @@ class SelectionThreshold:
     Attributes:
         median_release_count: The number of users with whom a query is released with probability
             one half.
-        counted_fraction: The fraction of a query's users who have it among their counted queries.
+        counted_fraction: What a query counts for each of its users, on average.
         max_keys: The maximal number of different queries, if there is one.
+        factor: How far the released number may be from the expected one, by a factor.
     """
 
     median_release_count: int
     noise: Literal["laplace", "gaussian"]
     noise_scale: float
-    counted_fraction: float = _COUNTED_FRACTION
+    counted_fraction: float
     max_keys: int | None = None
+    factor: float = FACTOR
 
     @classmethod
-    def of(cls, mechanisms: TableMechanisms) -> SelectionThreshold:
+    def of_public_list(
+        cls, threshold: int, scale: float, bound: int, cells: int
+    ) -> SelectionThreshold:
+        """Return the threshold of the queries on a public list."""
+        counted = min(_LISTED, _interpolate(_BY_USERS, bound))
+        return cls(threshold, "laplace", scale, counted, cells, LISTED_FACTOR)
+
+    @classmethod
+    def of_first_events(cls, threshold: int, scale: float, bound: int) -> SelectionThreshold:
+        """Return the threshold of queries among each user's first events, repeats included."""
+        return cls(threshold, "laplace", scale, _interpolate(_BY_FIRST_EVENTS, bound))
+
+    @classmethod
+    def of(cls, mechanisms: TableMechanisms, contribution_order: str) -> SelectionThreshold:
         """Return the threshold of the mechanism of queries."""
         if mechanisms.union is not None:
             last = mechanisms.union.rounds[-1]
@@ -60,14 +84,13 @@ class SelectionThreshold:
                 last.median_release_count,
                 "gaussian",
                 float(last.noise_in_users),
-                _WEIGHTED_FRACTION,
+                _interpolate(_BY_WEIGHTS, last.contribution_bound),
             )
-        if mechanisms.queries is not None:
-            return cls(
-                mechanisms.queries.median_release_count,
-                mechanisms.queries.noise,
-                float(mechanisms.queries.scale),
-            )
+        if (queries := mechanisms.queries) is not None:
+            counted = _interpolate(_BY_USERS, queries.contribution_bound)
+            if contribution_order == "random":  # no better than the first queries of a user
+                counted = min(counted, _interpolate(_BY_FIRST_EVENTS, queries.contribution_bound))
+            return cls(queries.median_release_count, queries.noise, float(queries.scale), counted)
         raise UsageError("there is no table of queries: this is a bug, please report it")
 
     def expected(self, expected_users: int) -> ExpectedQueries:
@@ -77,7 +100,13 @@ class SelectionThreshold:
         users = expected_users * fractions * self.counted_fraction
         released = self._release_probability(users) * width
         sent_fraction = float((released * fractions).sum()) / _QUERIES_PER_USER
-        return ExpectedQueries(round(float(released.sum())), round(sent_fraction, 4))
+        expected = round(float(released.sum()))
+        return ExpectedQueries(
+            expected,
+            int(expected / self.factor),
+            math.ceil(expected * self.factor),
+            round(sent_fraction, 4),
+        )
 
     def queries(self, expected_users: int) -> int:
         """Return the expected number of released queries."""
@@ -127,7 +156,9 @@ def _split_ranks(last: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return np.sqrt(edges[:-1] * (edges[1:] - 1.0)), np.diff(edges)
 
 
-def forecast_tables(mechanisms: TableMechanisms, expected_users: int) -> Forecast:
+def forecast_tables(
+    mechanisms: TableMechanisms, contribution_order: str, expected_users: int
+) -> Forecast:
     """Return noise, thresholds and the expected number of queries."""
     named = {
         "queries": mechanisms.queries,
@@ -137,7 +168,7 @@ def forecast_tables(mechanisms: TableMechanisms, expected_users: int) -> Forecas
     tables = [_forecast_table(name, table) for name, table in named.items() if table]
     if mechanisms.union is not None:
         tables.insert(0, _forecast_set_union(mechanisms.union))
-    expected = SelectionThreshold.of(mechanisms).expected(expected_users)
+    expected = SelectionThreshold.of(mechanisms, contribution_order).expected(expected_users)
     return Forecast(mechanisms.selection, expected, tuple(tables))
 
 
@@ -165,13 +196,13 @@ def _forecast_table(name: str, table: ThresholdedCounts) -> TableForecast:
     )
 
 
-def counted_fraction(first: int) -> float:
-    """Return the fraction of a query's users who have it among their `first` queries.
+def _interpolate(counted: Sequence[float], bound: int) -> float:
+    """Return what a query counts for each of its users, with this contribution bound.
 
-    >>> round(counted_fraction(7), 3), counted_fraction(1_000)
-    (0.235, 1.0)
+    >>> _interpolate(_BY_USERS, 5), _interpolate(_BY_FIRST_EVENTS, 1_000)
+    (0.285, 2.0)
     """
-    return float(np.interp(np.log(first), np.log(_FIRST), _COUNTED))
+    return float(np.interp(np.log(bound), np.log(_BOUNDS), counted))
 
 
 _NOUNS = {"queries": "A query", "clicks": "A click", "transitions": "A transition"}

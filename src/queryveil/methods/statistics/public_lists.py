@@ -211,8 +211,8 @@ class PublicListRelease:
         """Return the threshold of queries, if the list has the most frequent queries."""
         cells = len(read_public_queries(self.pool))
         mechanism = self.mechanism(0, cells)
-        return SelectionThreshold(
-            mechanism.threshold, "laplace", float(mechanism.scale), max_keys=cells
+        return SelectionThreshold.of_public_list(
+            mechanism.threshold, float(mechanism.scale), mechanism.contribution_bound, cells
         )
 
     def forecast(self, expected_users: int) -> Forecast:
