@@ -11,8 +11,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 
-import polars as pl
-
 from queryveil.advice.answers import Answers
 from queryveil.advice.figures import FILE, MEASURES_OF, RISK, ShippedFigure, strength_of
 from queryveil.advice.rules import RULES
@@ -29,24 +27,8 @@ from queryveil.workflows.measurement import compute_measure, make_rerun, run_for
 SIZES = (1_000, 10_000, 50_000)
 MAX_GROUPED = 10_000  # users; more take too long to group, and to run again for a measure
 SEED = 11
-
-
-def shapes(users: int) -> dict[str, QueryLog]:
-    """Return logs of three shapes: as AOL's, of short histories, and of few different queries."""
-    long = make_log(users=users, seed=SEED)
-    rows = long.local_frame.collect()
-    short = rows.filter(pl.int_range(pl.len()).over("user") < 8)
-    popular = rows.group_by("query").len().sort("len", descending=True).head(2_000)
-    narrow = rows.join(popular, on="query", how="semi")
-    return {
-        "like AOL": long,
-        "short histories": QueryLog.from_clean_frame(_as_texts(short)),
-        "few different queries": QueryLog.from_clean_frame(_as_texts(narrow)),
-    }
-
-
-def _as_texts(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.with_columns(pl.col("user", "query", "url").cast(pl.String))
+# Long and short histories, and few different queries.
+SHAPES = ("web", "shop", "web:navigational=0.6:new-words=0.05")
 
 
 def candidates(users: int) -> Iterator[Chosen]:
@@ -88,7 +70,8 @@ def main() -> None:
     """Measure everything, and write the file after each size."""
     figures = list[ShippedFigure]()
     for users in SIZES:
-        for shape, log in shapes(users).items():
+        for shape in SHAPES:
+            log = make_log(users, seed=SEED, shape=shape)
             context = MeasureContext(log)
             for chosen in candidates(users):
                 sys.stderr.write(f"{users} {shape}: {chosen.method}\n")

@@ -139,7 +139,7 @@ def test_lines_name_the_options_that_were_typed(cli: Run, tmp_path: Path) -> Non
     Path("objections.txt").write_text("3\n")
     typed = ["--columns", "user=kunde,query=suche,time=zeit", "--delimiter", ";"]
     typed += ["--time-format", "%d/%m/%Y %H:%M", "--exclude-users", "objections.txt"]
-    answers = ["--users", "3000", "--recipient", "partner", "--purpose", "ranking"]
+    answers = ["--users", "2000", "--recipient", "partner", "--purpose", "ranking"]
     ran = cli("advise", "my shop.csv", *typed, *answers, "--language", "german", "--json")
     assert ran.code == 0, ran.err
     [proposal] = json.loads(ran.out)["proposals"]
