@@ -52,6 +52,7 @@ bench: $(DEV) $(RIVALS)
 	benchmarks/data/venv/bin/python benchmarks/microaggregation_first.py
 	benchmarks/data/venv/bin/python benchmarks/measures.py
 	benchmarks/data/venv/bin/python benchmarks/log_shape.py
+	benchmarks/data/venv/bin/python benchmarks/defaults.py
 	benchmarks/data/venv/bin/python benchmarks/frontier.py
 	benchmarks/data/venv/bin/python benchmarks/peers_simulation.py
 	benchmarks/data/venv/bin/python benchmarks/peers_network.py

@@ -73,7 +73,7 @@ class DpStatistics(Method):
         20, "number of queries of each user that are counted", min=1, max=_MAX_BOUND, unit="queries"
     )
     max_clicks_per_user: int = parameter(
-        20, "number of clicks of each user that are counted", min=1, max=_MAX_BOUND, unit="clicks"
+        5, "number of clicks of each user that are counted", min=1, max=_MAX_BOUND, unit="clicks"
     )
     selection: str = parameter(
         "auto",
