@@ -186,13 +186,11 @@ def print_forecast(console: Console, plan: Plan) -> None:
             grid.add_row(sanitize(fact.description), _format_fact(fact), "")
         console.print(grid)
         console.print()
-    if forecast.expected is not None:
-        expected = forecast.expected
+    if (expected := forecast.expected) is not None:
         console.print(
-            f"With {plan.expected_users:,} users (--expected-users), about {expected.queries:,} "
-            f"queries would be released, {expected.sent_fraction:.1%} of what users send; of web "
-            f"search logs usually {expected.low:,} to {expected.high:,}, of a shop's log perhaps "
-            "fewer. This forecast uses public figures only, not the log."
+            f"With {plan.expected_users:,} users (--expected-users), expect {expected.queries:,} "
+            f"queries (usually {expected.low:,} to {expected.high:,}; a shop may have fewer), "
+            f"{expected.sent_fraction:.1%} of what users send. This uses public figures alone."
         )
         if expected.queries < HANDFUL:
             console.print("[yellow]That is almost nothing:[/] `anonymize` would need --yes.")
