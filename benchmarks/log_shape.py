@@ -19,7 +19,7 @@ from queryveil.log.reading import read_log
 from queryveil.synthetic import LogFigures, make_log, measure_log
 
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "synthetic-log.md"
-EXCITE = Path("/work/shared/data/excite/excite-small.log")
+EXCITE = Path(__file__).parents[2] / "shared" / "data" / "excite" / "excite-small.log"
 # Name, label, figure of samples of AOL's log, whether it is a percentage.
 FIGURES = (
     ("addresses", "events that are addresses", "12-21%", True),
