@@ -19,7 +19,7 @@ from queryveil.concepts.taxonomy.graph import Taxonomy
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "explanation" / "judged.md"
 SOURCE = HERE.parent / "src" / "queryveil"
-_ROW = re.compile(r"\| (\d+) \| (right|nothing|wrong) \| (right|nothing|wrong) \|")
+_ROW = re.compile(r"^\| (\d+) \| (\w+) \| (\w+) \|", re.MULTILINE)
 
 
 @dataclass(frozen=True)
