@@ -95,7 +95,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` im
     from .methods.replacement.semantic import SemanticReplacement
     from .methods.statistics.dp_statistics import DpStatistics
     from .release.cards import PrivateCard, PublicCard
-    from .release.checks import CheckResult
+    from .release.check_results import CheckResult
     from .release.guarantee import Guarantee, Standing
     from .release.reading import read_release
     from .release.release import Release
@@ -299,7 +299,7 @@ _NAMES_OF_MODULES = {
     "methods.replacement.semantic": "SemanticReplacement",
     "methods.statistics.dp_statistics": "DpStatistics",
     "release.cards": "PrivateCard PublicCard",
-    "release.checks": "CheckResult",
+    "release.check_results": "CheckResult",
     "release.guarantee": "Guarantee Standing",
     "release.reading": "read_release",
     "release.release": "Release",

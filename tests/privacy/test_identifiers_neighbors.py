@@ -10,7 +10,7 @@ import pytest
 import queryveil as qv
 from queryveil.core.progress import NoProgress
 from queryveil.workflows.known_names import users_for_names
-from queryveil.workflows.screened_runs import searched
+from queryveil.workflows.screened_runs import Screening, searched
 
 LINES = {
     "semantic-replacement": "semantic-replacement:domain=sport:max-phrases-per-user=3",
@@ -71,7 +71,7 @@ def test_names_in_methods_that_spend_depend_on_no_other_row(line: str) -> None:
     for others in range(4):
         rows = [("u", query, None, None, None) for query in queries]
         rows += [(f"v{n}", "abraham lincoln", None, None, None) for n in range(others)]
-        seen = searched(qv.QueryLog.from_rows(rows), method, "drop", NoProgress())
+        seen = searched(qv.QueryLog.from_rows(rows), method, Screening(), NoProgress())
         mine = seen.local_frame.filter(pl.col("user").cast(pl.String) == "u").collect()
         outcomes.add(tuple(mine["query"].cast(pl.String)))
     assert outcomes == {("abraham lincoln", "tennis")}

@@ -20,6 +20,7 @@ from . import advise, catalog, compare, demo, formats, ledger, measure, replicat
 from . import verification as checking
 from .config import load_config
 from .copies import check_copied_format, check_copy, check_groups_of
+from .detectors import Detectors
 from .help import RARE, Application
 from .identifiers import ExtensionIdentifiers, Identifiers
 from .options import (
@@ -153,7 +154,11 @@ def synth(
 @app.command(example="queryveil profile log.tsv")
 @with_options(log_options, mapper_options, screen_options)
 def profile(
-    log: LogArguments, mapper: MapperArguments, screen: Terminal, ledger: LedgerName = None
+    log: LogArguments,
+    mapper: MapperArguments,
+    screen: Terminal,
+    ledger: LedgerName = None,
+    detectors: Detectors = None,
 ) -> None:
     """Show the size, topics and disclosure risks of a log."""
     guessed = mapper.language == "auto"  # then the mapper is made when the log is known
@@ -163,6 +168,7 @@ def profile(
         taxonomy=concepts,
         language="auto" if guessed else None,
         terms=mapper.terms if guessed else None,
+        detectors=detectors or "",
         ledger=ledger,
         progress=screen,
     )
@@ -185,6 +191,7 @@ def plan(
     ledger: LedgerName = None,
     identifiers: Identifiers = "drop",
     sensitive: Sensitive = "keep",
+    detectors: Detectors = None,
 ) -> None:
     """Show what would be released, before anything is written."""
     result = workflows.plan(
@@ -195,6 +202,7 @@ def plan(
         ledger=ledger,
         identifiers=identifiers,
         sensitive=sensitive,
+        detectors=detectors or "",
         progress=screen,
     )
 
@@ -244,6 +252,7 @@ def anonymize(
     copy_of: CopyOf = None,
     identifiers: ExtensionIdentifiers = None,
     sensitive: ExtensionSensitive = None,
+    detectors: Detectors = None,
     expected_users: Annotated[
         int | None,
         typer.Option(
@@ -267,7 +276,8 @@ def anonymize(
     _check_extension(extend, add_budget, seed)
     check_groups_of(groups_of, extend, copy_of)
     if copy_of is not None:
-        check_copy(bool(method.typed_options() or extend or identifiers or sensitive), seed, sign)
+        screening = identifiers or sensitive or detectors
+        check_copy(bool(method.typed_options() or extend or screening), seed, sign)
         check_copied_format(copy_of, output_format)
         card = workflows.copy_release(
             copy_of,
@@ -298,11 +308,11 @@ def anonymize(
     read = log.read(screen, seed, may_stop=may_stop)
     if extend is None and chosen is not None:
         arguments |= {"identifiers": identifiers or "drop", "groups_of": groups_of}
-        arguments["sensitive"] = sensitive or "keep"
+        arguments |= {"sensitive": sensitive or "keep", "detectors": detectors or ""}
         card = workflows.anonymize_to_folder(read, chosen, out, seed=seed, yes=True, **arguments)
     else:
         arguments |= {"method": chosen, "add_budget": add_budget}
-        arguments |= {"identifiers": identifiers, "sensitive": sensitive}
+        arguments |= {"identifiers": identifiers, "sensitive": sensitive, "detectors": detectors}
         card = workflows.extend_release(read, extend or out, out, **arguments)
     method_name = str(chosen or card.method)
     screen.result(

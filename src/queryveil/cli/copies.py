@@ -16,8 +16,8 @@ def check_copy(has_run_options: bool, seed: int | None, sign: Path | None) -> No
         )
     if has_run_options or seed is not None:
         raise UsageError(
-            "--copy-of cannot be combined with a method, --extend, --identifiers, --sensitive or "
-            "--seed: a copy has the bytes of the original",
+            "--copy-of cannot be combined with a method, --extend, --identifiers, --sensitive, "
+            "--detectors or --seed: a copy has the bytes of the original",
             hint="leave them out, or leave --copy-of out for a new release that is charged again",
         )
 

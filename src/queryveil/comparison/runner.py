@@ -26,6 +26,7 @@ from ..measures.base import Measure, Rerun
 from ..measures.context import MeasureContext
 from ..release.release import Release
 from ..workflows.measurement import compute_measure, make_rerun, run_for_measurement
+from ..workflows.screened_runs import Screening
 from .grid import MethodRun
 from .result import ComparisonRow
 
@@ -84,16 +85,16 @@ def group_tasks(cells: Iterable[Measurement], known: Collection[str]) -> list[Ta
 def run_task(context: MeasureContext, task: Task) -> dict[str, ComparisonRow]:
     """Run a method once and measure it; a failure is recorded in its rows only."""
     first, start = task[0], time.perf_counter()
-    method = first.run.method
+    method, screening = first.run.method, Screening(first.identifiers)
     # Each turn has its own seed, otherwise all turns would be the same.
     rng = RandomSource(None if first.seed is None else first.seed + first.turn - 1)
     try:
         method.check_ready()
-        release = run_for_measurement(method, context.log, rng, first.identifiers)
+        release = run_for_measurement(method, context.log, rng, screening)
     except QueryveilError as error:
         return {cell.key: cell.row(None, error=str(error)) for cell in task}
     seconds = round(time.perf_counter() - start, 3)
-    again = make_rerun(method, rng.seed, first.identifiers)
+    again = make_rerun(method, rng.seed, screening)
     return {cell.key: _measure_release(context, release, again, cell, seconds) for cell in task}
 
 

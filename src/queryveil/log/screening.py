@@ -44,7 +44,7 @@ _OUTCOMES = (
     "click blanked, as the URL",
     "emptied so that the user stays, as the query",
 )
-_EMPTY = "•••"
+EMPTY_QUERY = "•••"
 _KNOWN = IDENTIFIER_KINDS.index(KNOWN)
 
 
@@ -182,7 +182,7 @@ class Flags:
     def _blank_last(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         schema = frame.collect_schema()
         nulls = {name: pl.lit(None, schema[name]) for name in ("rank", "url")}
-        empty = pl.lit(_EMPTY).cast(schema["query"])
+        empty = pl.lit(EMPTY_QUERY).cast(schema["query"])
         return self.last.lazy().with_columns(query=empty, **nulls).select(schema.names())
 
 

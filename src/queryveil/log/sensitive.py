@@ -11,22 +11,12 @@ from functools import partial
 
 import polars as pl
 
-from ..core.randomness import RandomSource
-from ..engine.operations import aggregate, map_partitions, values_of
-from ..engine.table import RemoteTable
+from ..engine.operations import values_of
 from ..errors import UsageError, did_you_mean
 from ..lexicons.sensitive import topic_bits
 from ..lexicons.sensitive_terms import TOPICS
-from .accounting import RowAccounting
+from .dropping import drop_rows
 from .query_log import QueryLog
-from .screening import DROPPED, Flags, count_partition, find_last_rows, screen_partition
-
-_OUTCOMES = (
-    "query is of a sensitive topic",
-    "query is of a sensitive topic",  # nothing is masked
-    "click blanked, as the URL is of a sensitive topic",
-    "emptied so that the user stays, as the query is of a sensitive topic",
-)
 
 
 def topics_to_drop(setting: str) -> tuple[str, ...]:
@@ -75,16 +65,9 @@ def drop_topics(log: QueryLog, setting: str, *, users_stay: bool = False) -> Que
     topics = topics_to_drop(setting)
     if not topics:
         return log
-    flag = partial(_find_texts, topics=topics, users_stay=users_stay)
-    rows: pl.LazyFrame | RemoteTable
-    if isinstance(log.table, RemoteTable):
-        counts = aggregate(log.table, partial(count_partition, flag=flag), ["fate", "kind"])
-        rows = map_partitions(log.table, partial(screen_partition, flag=flag), RandomSource())
-    else:
-        flags = flag(log.local_frame)
-        counts, rows = flags.count(log.local_frame), flags.apply(log.local_frame)
-    accounting = _add_outcomes(log.accounting, counts)
-    return replace(log, table=rows, accounting=accounting, dropped_topics=topics)
+    find = partial(texts_of_topics, topics=topics)
+    rest = drop_rows(log, find, "is of a sensitive topic", TOPICS, users_stay=users_stay)
+    return replace(rest, dropped_topics=topics)
 
 
 def texts_of_topics(table: pl.LazyFrame, column: str, topics: tuple[str, ...]) -> pl.DataFrame:
@@ -100,18 +83,3 @@ def texts_of_topics(table: pl.LazyFrame, column: str, topics: tuple[str, ...]) -
     )
     with_kinds = values.with_columns(bits=bits).with_columns(kind=first)
     return with_kinds.drop("bits").drop_nulls("kind")
-
-
-def _find_texts(frame: pl.LazyFrame, topics: tuple[str, ...], users_stay: bool) -> Flags:
-    queries = texts_of_topics(frame, "query", topics)
-    queries = queries.with_columns(masked=pl.lit(None, queries.schema["query"]))
-    last = find_last_rows(frame, queries if users_stay else queries.clear())
-    return Flags(queries, texts_of_topics(frame, "url", topics), last)
-
-
-def _add_outcomes(before: RowAccounting, counts: pl.DataFrame) -> RowAccounting:
-    accounting = replace(before, dropped=dict(before.dropped), normalized=dict(before.normalized))
-    for outcome, kind, rows in counts.sort("kind", "fate").rows():
-        count = accounting.drop if outcome == DROPPED else accounting.change
-        count({f"{_OUTCOMES[outcome]}: {TOPICS[kind]}": rows})
-    return accounting

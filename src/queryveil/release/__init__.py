@@ -1,7 +1,7 @@
 """A release: its guarantee, cards, files, and their verification."""
 
 from .cards import PrivateCard, PublicCard
-from .checks import CheckResult
+from .check_results import CheckResult
 from .formats import check_output_format, data_of
 from .guarantee import SEEDED, Check, Guarantee, Level, Standing, standing_of, summarize_standing
 from .identifiers import promised, without_identifiers

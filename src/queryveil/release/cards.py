@@ -23,6 +23,7 @@ from ..core.registry import Distribution
 from ..engine.operations import count_rows, values_of
 from ..errors import UnknownVersionError, VerificationError
 from ..ledger.reservation import LedgerReference
+from ..log.detectors import DetectorUse
 from .guarantee import Guarantee, Level, summarize_standing
 from .noise import NoiseDescription
 
@@ -69,6 +70,7 @@ class PublicCard(Record):
         files: The SHA-256 of each other public file, by its name.
         sensitive: The setting of sensitive topics; None where the method was run by itself.
         distribution: The distribution that provides the method; None for a built-in method.
+        detectors: The detectors of others that searched the queries.
     """
 
     shown = ("method", "standing")
@@ -89,6 +91,7 @@ class PublicCard(Record):
     files: Mapping[str, str]
     distribution: Distribution | None = json_field(optional=True, default=None)
     sensitive: str | None = json_field(optional=True, default=None)
+    detectors: tuple[DetectorUse, ...] = json_field(optional=True, default=())
 
     @property
     def is_of_this_version(self) -> bool:

@@ -16,27 +16,23 @@ import polars as pl
 from ..core.records import Record
 from ..engine.operations import count_rows
 from ..errors import VerificationError
-from ..lexicons.sensitive_terms import TOPICS
 from ..log.query_log import is_click
-from ..log.screening import flagged
-from ..log.sensitive import texts_of_topics
+from .check_results import CheckResult
 from .guarantee import Check
+from .text_checks import (
+    NO_IDENTIFIERS,
+    DetectorUses,
+    Files,
+    SensitiveTopics,
+    Tables,
+    check_detectors,
+    check_no_identifiers,
+    check_no_topics,
+    describe_detectors,
+    describe_no_topics,
+)
 
 _BATCH = 1 << 20  # rows at a time
-
-
-Tables = Mapping[str, pl.DataFrame]
-
-
-@dataclass(frozen=True, repr=False)
-class CheckResult(Record):
-    """The result of a check; `holds` is None where this version of queryveil cannot decide."""
-
-    shown = ("check", "holds", "message")
-
-    check: str
-    holds: bool | None
-    message: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,13 +83,6 @@ class KeysReleased(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class SensitiveTopics(Record):
-    """Arguments of `no-sensitive-topics`."""
-
-    topics: tuple[str, ...]
-
-
-@dataclass(frozen=True, repr=False)
 class NoArguments(Record):
     """Arguments of a check that has none."""
 
@@ -122,7 +111,7 @@ def run_check(check: Check, log: pl.LazyFrame | None, tables: Tables | None = No
     """Run one check on the published log or tables; an unknown check does not hold."""
     name = check.check
     if name == "no-identifiers":
-        return _check_no_identifiers(log, tables or {})
+        return check_no_identifiers(log, tables or {})
     if name in _FILE_CHECKS:
         return _FILE_CHECKS[name].run(check, (log, tables or {}))
     if name in _TABLE_CHECKS:
@@ -142,7 +131,7 @@ def describe_check(check: Check) -> str:
     """
     name = check.check
     if name == "no-identifiers":
-        return _NO_IDENTIFIERS
+        return NO_IDENTIFIERS
     known = _LOG_CHECKS.get(name) or _TABLE_CHECKS.get(name) or _FILE_CHECKS.get(name)
     if known is None:
         return f"{name}: this version of queryveil does not know this check"
@@ -152,45 +141,9 @@ def describe_check(check: Check) -> str:
         return f"{name}: this check is damaged on the card"
 
 
-_NO_IDENTIFIERS = (
-    "no query and no URL looks like an identifier to our rules, which miss rare names and more"
-)
-
-
-def _check_no_identifiers(log: pl.LazyFrame | None, tables: Tables) -> CheckResult:
-    """Check that no query and no URL, in the log or a table, matches an identifier pattern."""
-    bad = sum(flagged(frame, name).height for frame, name in _list_texts(log, tables))
-    message = f"{bad:,} do, not so: {_NO_IDENTIFIERS}" if bad else _NO_IDENTIFIERS
-    return CheckResult("no-identifiers", not bad, message)
-
-
-def _list_texts(log: pl.LazyFrame | None, tables: Tables) -> list[tuple[pl.LazyFrame, str]]:
-    """Return each frame with each of its columns of texts that users wrote or clicked."""
-    frames = [table.lazy() for table in tables.values()] + ([] if log is None else [log])
-    names = ("query", "next", "url")
-    return [(of, name) for of in frames for name in of.collect_schema().names() if name in names]
-
-
-_Files = tuple[pl.LazyFrame | None, Tables]
-
-
-def _check_no_topics(files: _Files, arguments: SensitiveTopics) -> CheckResult:
-    """Check that no query and no URL, in the log or a table, is of one of the topics."""
-    topics, statement = arguments.topics, _describe_no_topics(arguments)
-    if not topics or not set(topics) <= set(TOPICS):
-        return CheckResult("no-sensitive-topics", False, "the card names topics that are unknown")
-    texts = _list_texts(*files)
-    bad = sum(texts_of_topics(frame, name, topics).height for frame, name in texts)
-    message = f"{bad:,} are, not so: {statement}" if bad else statement
-    return CheckResult("no-sensitive-topics", not bad, message)
-
-
-def _describe_no_topics(arguments: SensitiveTopics) -> str:
-    return f"no query and no URL is about {', '.join(arguments.topics)} by our lists of words"
-
-
-_FILE_CHECKS: Mapping[str, _ExecutableCheck[_Files, Any]] = {
-    "no-sensitive-topics": _ExecutableCheck(SensitiveTopics, _check_no_topics, _describe_no_topics)
+_FILE_CHECKS: Mapping[str, _ExecutableCheck[Files, Any]] = {
+    "no-sensitive-topics": _ExecutableCheck(SensitiveTopics, check_no_topics, describe_no_topics),
+    "no-detected-texts": _ExecutableCheck(DetectorUses, check_detectors, describe_detectors),
 }
 
 

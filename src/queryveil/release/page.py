@@ -105,7 +105,9 @@ def card_view(
         notes=card.notes,
         figures=_figures(card),
         samples=sample_tables(samples, _totals(card), card.noise),
-        parameters=describe_parameters(card.parameters, declared, card.identifiers, card.sensitive),
+        parameters=describe_parameters(
+            card.parameters, declared, card.identifiers, card.sensitive, card.detectors
+        ),
         checks=tuple(map(describe_check, guarantee.checks)),
         command=build_command(card),
     )
@@ -185,6 +187,8 @@ def build_command(card: PublicCard, **changes: Scalar) -> str:
     options |= {} if setting == "drop" else {"identifiers": setting}
     topics = card.sensitive or "keep"
     options |= {} if topics == "keep" else {"sensitive": topics}
+    used = ",".join(use.name for use in card.detectors)
+    options |= {"detectors": used} if used else {}
     return _command(card.method, options | changes)
 
 

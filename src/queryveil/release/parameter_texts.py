@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..core.parameters import Parameter
 from ..core.records import Scalar
+from ..log.detectors import DetectorUse
 from .explanations import explain_probability
 
 _SMALL = 1e-3  # smaller numbers are also written as "one in ..."
@@ -16,6 +17,9 @@ _IDENTIFIERS = {
     "mask": "what looks like a personal identifier was masked in queries, and such URLs blanked",
     "keep": "what looks like a personal identifier was let through unchanged",
 }
+
+
+_DETECTORS = "queries that these detectors flag as identifiers were left out as well"
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ def describe_parameters(
     declared: Sequence[Parameter],
     identifiers: str | None,
     sensitive: str | None = None,
+    detectors: Sequence[DetectorUse] = (),
 ) -> tuple[ParameterView, ...]:
     """Return the parameters on a card, explained by the declarations of the method.
 
@@ -43,6 +48,8 @@ def describe_parameters(
         views.append(ParameterView("identifiers", identifiers, _IDENTIFIERS.get(identifiers, "")))
     if sensitive:
         views.append(ParameterView("sensitive", sensitive, _describe_sensitive(sensitive)))
+    if detectors:
+        views.append(ParameterView("detectors", ", ".join(map(str, detectors)), _DETECTORS))
     return tuple(views)
 
 

@@ -67,6 +67,7 @@ def _read_release(folder: Path, source: QueryLog) -> Release:
         method_spec=None if private_card is None else private_card.method_spec,
         identifiers=card.identifiers,
         sensitive=card.sensitive,
+        detectors=card.detectors,
         distribution=card.distribution,
     )
 

@@ -18,6 +18,7 @@ from ..core.records import Scalar
 from ..core.registry import Distribution
 from ..errors import UsageError, did_you_mean
 from ..ledger.reservation import Reservation
+from ..log.detectors import DetectorUse
 from ..log.query_log import QueryLog
 from ..render.html import format_value
 from .cards import (
@@ -70,6 +71,7 @@ class Release(NotebookShown):
         identifiers: The setting of identifiers (see `identifiers.py`); None where the method was
             run by itself.
         sensitive: The setting of sensitive topics (see `sensitive.py`); None likewise.
+        detectors: The detectors of others that searched the queries.
         reservation: Its cost in a ledger, which is confirmed once the release is written; None
             where the method was run by itself.
         measured: Measurements for the data owner, on the private card.
@@ -98,6 +100,7 @@ class Release(NotebookShown):
     method_spec: str | None = None
     identifiers: str | None = None
     sensitive: str | None = None
+    detectors: tuple[DetectorUse, ...] = ()
     reservation: Reservation | None = None
     measured: Mapping[str, OwnerMeasurement] = field(default_factory=dict)
     sensitive_groups: SensitiveGroups | None = None
@@ -207,6 +210,7 @@ class Release(NotebookShown):
             noise=NoiseDescription(describe_noise(self.noise, self.tables), self.noise_statements),
             identifiers=self.identifiers,
             sensitive=self.sensitive,
+            detectors=self.detectors,
             figures=figures,
             files=files,
             distribution=self.distribution,

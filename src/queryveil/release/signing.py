@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.bounded import read_json, read_within
 from ..core.files import atomic_file
 from ..errors import InputError, OutputError, UsageError
-from .checks import CheckResult
+from .check_results import CheckResult
 from .formats import SIGNATURE
 from .untrusted import check_plain, file_digest
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 import polars as pl
 
 from ..log.readers.parquet import check_parquet
-from .checks import CheckResult
+from .check_results import CheckResult
 from .formats import (
     OUTPUT_FORMATS,
     PUBLIC_SCHEMA,

@@ -12,12 +12,14 @@ from ..core.parameters import Parameter
 from ..engine.operations import count_rows
 from ..errors import InputError
 from .cards import Figures, PublicCard, public_figures, read_card
-from .checks import CheckResult, Tables, run_check
+from .check_results import CheckResult
+from .checks import run_check
 from .formats import CARD, PUBLIC_SCHEMA, SIGNATURE, strange_names
 from .guarantee import Check, Level
 from .metadata import metadata_matches, reads_as
 from .page import render_card
 from .samples import Samples, take_samples
+from .text_checks import Tables
 from .untrusted import as_written, check_columns, check_plain, file_digest, read_data
 
 
@@ -111,7 +113,8 @@ _UNREADABLE = (
 )
 
 
-_IN_ONE_PASS, _LONG = {"slots", "no-clicks", "no-identifiers", "no-sensitive-topics"}, 20_000_000
+_FILTERS = {"no-identifiers", "no-sensitive-topics", "no-detected-texts"}
+_IN_ONE_PASS, _LONG = {"slots", "no-clicks", *_FILTERS}, 20_000_000
 
 
 def _check_names(public: Path, card: PublicCard) -> CheckResult:

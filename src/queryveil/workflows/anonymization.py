@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack, overload
@@ -15,8 +16,6 @@ from ..ledger.reservation import Reservation
 from ..log.keywords import ReadingKeywords
 from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
-from ..log.screening import check_setting
-from ..log.sensitive import normalize_sensitive
 from ..methods.base import Method
 from ..methods.runner import check_parallelism, run_method
 from ..release.cards import PrivateCard
@@ -30,7 +29,7 @@ from .expected_yield import warn_of_yield
 from .method_arguments import MethodLike, take_method
 from .owners_figures import with_owners_figures
 from .regrouping import EarlierGroups, read_groups, run_with_groups
-from .screened_runs import check_left, finished, searched
+from .screened_runs import Screening, check_left, finished, searched
 
 
 @overload
@@ -42,6 +41,7 @@ def anonymize(
     ledger: str | None = None,
     identifiers: str = "drop",
     sensitive: str = "keep",
+    detectors: str | Sequence[str] = (),
     expected_users: int | None = None,
     yes: bool = False,
     groups_of: str | Path | None = None,
@@ -59,6 +59,7 @@ def anonymize(
     ledger: str | None = None,
     identifiers: str = "drop",
     sensitive: str = "keep",
+    detectors: str | Sequence[str] = (),
     expected_users: int | None = None,
     yes: bool = False,
     groups_of: str | Path | None = None,
@@ -75,6 +76,7 @@ def anonymize(
     ledger: str | None = None,
     identifiers: str = "drop",
     sensitive: str = "keep",
+    detectors: str | Sequence[str] = (),
     expected_users: int | None = None,
     yes: bool = False,
     groups_of: str | Path | None = None,
@@ -98,6 +100,8 @@ def anonymize(
             with "keep" the release is not for publication.
         sensitive: What happens to queries about health, sexuality, religion, politics, crime or
             self-harm: "keep" or "drop" them, or "drop:health,crime" for some of these topics.
+        detectors: Names of detectors of other distributions, "NAME" or "NAME,NAME": queries that
+            one of them flags are dropped.
         expected_users: About how many users the log has, as a public figure. A private release
             that is expected to be almost empty is refused before it is charged.
         yes: Confirms that such a release is to be charged nevertheless.
@@ -123,14 +127,14 @@ def anonymize(
     ('none', ['weather', 'weather'])
     """
     chosen, reading = take_method(anonymize, method, more)
-    check_setting(identifiers)
-    settings = (identifiers, normalize_sensitive(sensitive))
+    screening = Screening.of(identifiers, sensitive, detectors)
     seeded, shown = _is_seeded(log, seed), progress or NoProgress()
     warn_of_yield(chosen, expected_users, yes=yes or seeded)
     opened = _open(log, chosen, reading, seed, shown)
+    screening.check_log(opened)
     reservation = _plan_reservation(opened, chosen, seed, ledger)
     runner = _build_runner(groups_of, seed, shown)
-    return _reserve_and_run(opened, chosen, reservation, runner, settings, shown)
+    return _reserve_and_run(opened, chosen, reservation, runner, screening, shown)
 
 
 def _is_seeded(log: LogLike, seed: int | None) -> bool:
@@ -158,6 +162,7 @@ def anonymize_to_folder(
     ledger: str | None = None,
     identifiers: str = "drop",
     sensitive: str = "keep",
+    detectors: str | Sequence[str] = (),
     expected_users: int | None = None,
     yes: bool = False,
     groups_of: str | Path | None = None,
@@ -180,6 +185,7 @@ def anonymize_to_folder(
         ledger: As for `anonymize`.
         identifiers: As for `anonymize`.
         sensitive: As for `anonymize`.
+        detectors: As for `anonymize`.
         expected_users: As for `anonymize`.
         yes: As for `anonymize`.
         groups_of: As for `anonymize`.
@@ -198,17 +204,17 @@ def anonymize_to_folder(
     >>> anonymize_to_folder(make_log(50), FrequentQueries(min_users=5), folder).method
     'frequent-queries'
     """
-    check_setting(identifiers)
-    settings = (identifiers, normalize_sensitive(sensitive))
+    screening = Screening.of(identifiers, sensitive, detectors)
     target, (chosen, _) = Path(folder), take_method(anonymize_to_folder, method, {})
     check_release_output(target, format, overwrite)
     signer = None if sign is None else Signer.read(Path(sign))  # fail before anything is charged
     warn_of_yield(chosen, expected_users, yes=yes or _is_seeded(log, seed))
     shown = progress or NoProgress()
     opened = _open(log, chosen, {}, seed, shown)
+    screening.check_log(opened)
     reservation = _plan_reservation(opened, chosen, seed, ledger)
     runner = _build_runner(groups_of, seed, shown)
-    release = _reserve_and_run(opened, chosen, reservation, runner, settings, shown)
+    release = _reserve_and_run(opened, chosen, reservation, runner, screening, shown)
     return release.write(
         target, format=format, overwrite=overwrite, include_mapping=include_mapping, signer=signer
     )
@@ -280,20 +286,19 @@ def _reserve_and_run(
     method: Method,
     reservation: Reservation,
     runner: _Runner,
-    settings: tuple[str, str],
+    screening: Screening,
     progress: Progress,
 ) -> Release:
-    """Reserve the cost, then run the method on the log, screened by both settings.
+    """Reserve the cost, then run the method on the screened log.
 
     The cost is written to the ledger before noise is drawn: a run that is interrupted later
     may already have shown its result.
     """
-    identifiers, sensitive = settings
-    screened = searched(log, method, identifiers, progress, sensitive)
+    screened = searched(log, method, screening, progress)
     if not reservation.spends_budget:
         check_left(screened)
     reserved = runner.add_groups_of(reservation).reserve()
-    release = finished(runner.run(method, screened, progress), log, identifiers, sensitive)
+    release = finished(runner.run(method, screened, progress), log, screening)
     seeded = runner.seed is not None or log.seeded
     reasons = (*release.not_release_grade_because, *((SEEDED,) * seeded))
     notes = (

@@ -10,6 +10,7 @@ release is written without rows. An error would reveal this, and epsilon would n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -24,12 +25,10 @@ from ..errors import UsageError, VerificationError
 from ..ledger.entries import LedgerEntry
 from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
-from ..log.screening import check_setting
-from ..log.sensitive import normalize_sensitive
 from ..methods.base import Method
 from ..methods.continuation import ContinuableMethod, PreviousContributions
 from ..methods.runner import run_extension
-from ..release.cards import PrivateCard
+from ..release.cards import PrivateCard, PublicCard
 from ..release.release import Release
 from ..release.signing import Signer
 from .anonymization import check_release_output
@@ -37,7 +36,7 @@ from .budget import attach_reservation
 from .extension_terms import ExtensionTerms, cannot_extend, compute_extension_terms
 from .method_arguments import MethodLike, take_method
 from .previous_release import PreviousRelease, base_method, open_previous_release
-from .screened_runs import finished, searched
+from .screened_runs import Screening, finished, searched
 
 # These texts are on cards of releases: do not reword them.
 _NOTE = (
@@ -63,6 +62,7 @@ def extend_release(
     since: date | str | None = None,
     identifiers: str | None = None,
     sensitive: str | None = None,
+    detectors: str | Sequence[str] | None = None,
     sign: str | Path | None = None,
     progress: Progress | None = None,
 ) -> PrivateCard:
@@ -86,6 +86,7 @@ def extend_release(
             the `until` with which the log of the earlier release was read.
         identifiers: How to treat identifiers; else as in the earlier release.
         sensitive: How to treat sensitive topics; else as in the earlier release.
+        detectors: Names of detectors; else those of the earlier release.
         sign: File of a private key that signs the release.
 
     Returns:
@@ -111,21 +112,33 @@ Hint: name what `anonymize_to_folder()` wrote
     _check_log(opened)
     first = _get_first_day(opened, previous, since)
     new_rows = _select_new_rows(opened, first)
-    setting = identifiers or previous.card.public.identifiers or "drop"
-    check_setting(setting)
-    topics = normalize_sensitive(sensitive or previous.card.public.sensitive or "keep")
+    screening = _choose_screening(previous.card.public, identifiers, sensitive, detectors)
+    screening.check_log(opened)
     terms = compute_extension_terms(opened, base, previous, ledger, add_budget)
-    details = replace(terms.account.details, identifiers=setting, since=first)
+    details = replace(terms.account.details, identifiers=screening.identifiers, since=first)
     terms = replace(terms, account=replace(terms.account, details=details))
     rng = RandomSource()
     mapping = _add_lost_attempts(base, opened, previous.mapping(), terms.lost, rng)
     contributions = PreviousContributions(mapping, terms.max_contributions)
-    screened = searched(new_rows, terms.method, setting, shown, topics)
+    screened = searched(new_rows, terms.method, screening, shown)
     release = _reserve_and_extend(screened, terms, contributions, rng, shown)
-    release = finished(release, new_rows, setting, topics)
+    release = finished(release, new_rows, screening)
     return release.write(
         new, format=format, overwrite=overwrite, include_mapping=include_mapping, signer=signer
     )
+
+
+def _choose_screening(
+    earlier: PublicCard,
+    identifiers: str | None,
+    sensitive: str | None,
+    detectors: str | Sequence[str] | None,
+) -> Screening:
+    """Return the settings that were named, and else those of the earlier release."""
+    setting = identifiers or earlier.identifiers or "drop"
+    if detectors is None:
+        detectors = [use.name for use in earlier.detectors]
+    return Screening.of(setting, sensitive or earlier.sensitive or "keep", detectors)
 
 
 def _check_log(log: QueryLog) -> None:
@@ -200,9 +213,10 @@ def _add_lost_attempts(
         if details.max_contributions is None:
             raise VerificationError(f"entry {attempt.number} does not state its contribution bound")
         earlier = PreviousContributions(mapping, details.max_contributions)
-        # Without a day, and with sensitive topics kept, more rows count as used: never too few.
+        # Without a day, detectors and dropped topics, more rows count as used: never too few.
         new_rows = _select_new_rows(log, details.since)
-        screened = searched(new_rows, base, details.identifiers or "keep", NoProgress())
+        screening = Screening(details.identifiers or "keep")
+        screened = searched(new_rows, base, screening, NoProgress())
         mapping = earlier.updated(base.count_contributions(screened, earlier), rng)
     return mapping
 

@@ -22,7 +22,7 @@ from ..methods.base import METHODS, Method, parse_method
 from ..release.reading import read_release
 from ..release.release import Release
 from .budget import DATA_ACCESS_RECORDED, is_differentially_private, note_look, record_data_access
-from .screened_runs import run_screened
+from .screened_runs import DEFAULT, Screening, run_screened
 
 
 def compute_measure(
@@ -63,27 +63,22 @@ def run_for_measurement(
     method: Method,
     log: QueryLog,
     rng: RandomSource,
-    identifiers: str = "drop",
-    sensitive: str = "keep",
+    screening: Screening = DEFAULT,
 ) -> Release:
     """Run a method in memory, to measure it; no budget is spent.
 
     If no row would be released, which `anonymize` refuses, return an empty release.
     """
-    return run_screened(
-        method, log, rng, NoProgress(), identifiers, sensitive=sensitive, allow_empty=True
-    )
+    return run_screened(method, log, rng, NoProgress(), screening, allow_empty=True)
 
 
-def make_rerun(
-    method: Method, seed: int | None, identifiers: str = "drop", sensitive: str = "keep"
-) -> Rerun:
+def make_rerun(method: Method, seed: int | None, screening: Screening = DEFAULT) -> Rerun:
     """Return a function that runs a method on other logs."""
 
     def rerun(log: QueryLog, turn: int) -> Release:
         # Each turn has its own random stream, different from that of a run on the whole log.
         rng = RandomSource(None if seed is None else (seed + 1) * 1_000_003 + turn)
-        return run_for_measurement(method, log, rng, identifiers, sensitive)
+        return run_for_measurement(method, log, rng, screening)
 
     return rerun
 
@@ -206,12 +201,16 @@ def _prepare_rerun(
     if not any(isinstance(chosen, RerunMeasure) for chosen in selected):
         return None, []
     method = method_of_release(release)
-    settings = (release.identifiers or "keep", release.sensitive or "keep")
+    screening = Screening.of(
+        release.identifiers or "keep",
+        release.sensitive or "keep",
+        [use.name for use in release.detectors],
+    )
     method.check_ready()
     if not is_differentially_private(method):
-        return make_rerun(method, seed, *settings), []
+        return make_rerun(method, seed, screening), []
     record_data_access(release.source, method, ledger, f"measure ({method.name})")
-    return make_rerun(method, seed, *settings), [DATA_ACCESS_RECORDED]
+    return make_rerun(method, seed, screening), [DATA_ACCESS_RECORDED]
 
 
 def _compute_or_skip(

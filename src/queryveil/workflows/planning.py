@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack, overload
 
@@ -12,8 +12,6 @@ from ..core.randomness import RandomSource
 from ..core.records import Record, Scalar
 from ..log.keywords import ReadingKeywords
 from ..log.opening import LogLike, open_log
-from ..log.screening import check_setting
-from ..log.sensitive import normalize_sensitive
 from ..methods.base import Method
 from ..methods.forecast import Alternative, Forecast
 from ..release.cards import PrivateCard
@@ -22,7 +20,7 @@ from ..release.guarantee import DATA_ACCESS_NOTE, Guarantee, Level, Standing, st
 from .anonymization import anonymize
 from .budget import is_differentially_private, note_look, record_data_access
 from .method_arguments import MethodLike, take_method
-from .screened_runs import run_screened, searched
+from .screened_runs import Screening, run_screened, searched
 
 _POPULATION = 100_000
 
@@ -95,6 +93,7 @@ def plan(
     ledger: str | None = None,
     identifiers: str = "drop",
     sensitive: str = "keep",
+    detectors: str | Sequence[str] = (),
     progress: Progress | None = None,
     **more: Unpack[ReadingKeywords],
 ) -> Plan: ...
@@ -110,6 +109,7 @@ def plan(
     ledger: str | None = None,
     identifiers: str = "drop",
     sensitive: str = "keep",
+    detectors: str | Sequence[str] = (),
     progress: Progress | None = None,
     **more: Any,
 ) -> Plan: ...
@@ -124,6 +124,7 @@ def plan(
     ledger: str | None = None,
     identifiers: str = "drop",
     sensitive: str = "keep",
+    detectors: str | Sequence[str] = (),
     progress: Progress | None = None,
     **more: Any,
 ) -> Plan:
@@ -142,6 +143,7 @@ def plan(
         ledger: Name of the population, or folder of its ledger.
         identifiers: As for `anonymize`.
         sensitive: As for `anonymize`.
+        detectors: As for `anonymize`.
         progress: Receives the stages of the work.
         more: Options of `read_log`, such as `columns`; parameters of a method that is named.
 
@@ -155,24 +157,29 @@ def plan(
     1.0
     """
     chosen, reading = take_method(plan, method, more)
-    check_setting(identifiers)
-    topics = normalize_sensitive(sensitive)
+    screening = Screening.of(identifiers, sensitive, detectors)
     private = is_differentially_private(chosen)
     if private and not exact:
         return _forecast(chosen, expected_users)
     shown = progress or NoProgress()
     read = open_log(log, reading, progress=shown)
+    screening.check_log(read)
     if private:
         record_data_access(read, chosen, ledger)
-        release = run_screened(chosen, read, RandomSource(), shown, identifiers, sensitive=topics)
+        release = run_screened(chosen, read, RandomSource(), shown, screening)
         forecast = _forecast(chosen, expected_users)
         return replace(forecast, preview=release.preview_card(), data_access=DATA_ACCESS_NOTE)
     notes = note_look(read, ledger, "plan")
     with shown.stage("compare"):
-        alternatives = chosen.alternatives(
-            searched(read, chosen, identifiers, NoProgress(), topics)
-        )
-    release = anonymize(read, chosen, identifiers=identifiers, sensitive=topics, progress=shown)
+        alternatives = chosen.alternatives(searched(read, chosen, screening, NoProgress()))
+    release = anonymize(
+        read,
+        chosen,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        detectors=screening.detectors,
+        progress=shown,
+    )
     card = release.preview_card()
     return Plan(
         method=card.method,

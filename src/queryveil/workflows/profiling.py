@@ -26,6 +26,7 @@ from ..engine.operations import (
     map_partitions,
 )
 from ..engine.table import Table
+from ..log.detectors import Detector, check_local, open_detectors
 from ..log.identifiers import mask_identifiers
 from ..log.keywords import READING_OPTIONS, ReadingKeywords
 from ..log.opening import LogLike, open_log
@@ -180,6 +181,7 @@ def profile(
     taxonomy: str | Path | Taxonomy | Mapper | None = None,
     language: str | None = None,
     terms: str | Path | None = None,
+    detectors: str | Sequence[str] = (),
     ledger: str | None = None,
     progress: Progress | None = None,
     **reading: Unpack[ReadingKeywords],
@@ -198,6 +200,7 @@ def profile(
             are no topics.
         language: The language of the queries, as "de", or "auto"; else that of the taxonomy.
         terms: File of custom terms, one term, tab and concept per line.
+        detectors: Names of detectors, as for `anonymize`; what they flag is counted.
         ledger: Name or folder of the ledger that records the data access; else it is beside the
             log.
         progress: Receives the stages of the work.
@@ -216,12 +219,20 @@ def profile(
     """
     shown = progress or NoProgress()
     options = None if taxonomy is None else choose_mapping(taxonomy, language, terms)
+    chosen = open_detectors(detectors)
     opened = open_log(log, reading, progress=shown)
-    return _compute_profile(opened, options, note_look(opened, ledger, "profile"), shown)
+    if chosen:
+        check_local(opened)
+    notes = note_look(opened, ledger, "profile")
+    return _compute_profile(opened, options, chosen, notes, shown)
 
 
 def _compute_profile(
-    log: QueryLog, mapping: Mapper | MappingOptions | None, notes: Sequence[str], shown: Progress
+    log: QueryLog,
+    mapping: Mapper | MappingOptions | None,
+    detectors: Sequence[Detector],
+    notes: Sequence[str],
+    shown: Progress,
 ) -> LogProfile:
     with shown.stage("count"):
         span, rows_per_user = _find_span(log), _describe_rows_per_user(log)
@@ -233,9 +244,9 @@ def _compute_profile(
         size = _compute_size(log, span, totals, rows_per_user)
     with shown.stage("identifiers"):
         language = find_language(sizes, mapping)
-        flags = flag_queries(sizes)
+        flags = flag_queries(sizes, detectors)
         users = count_users_by_flags(log.table, "query", flags, select_flags)
-        identifiers = count_identifiers(flags, users)
+        identifiers = count_identifiers(flags, users, detectors)
     return LogProfile(
         accounting=log.accounting.counts(),
         size=size,

@@ -14,7 +14,8 @@ from ..core.records import Record
 from ..errors import QueryveilError, UnknownVersionError, UsageError, VerificationError
 from ..methods.base import METHODS, Method, declared_parameters
 from ..release.cards import PrivateCard, PublicCard, read_card
-from ..release.checks import CheckResult
+from ..release.check_results import CheckResult
+from ..release.detectors import add_detector_check
 from ..release.formats import data_of
 from ..release.guarantee import SEEDED, Guarantee, Level, standing_of
 from ..release.identifiers import promised
@@ -66,7 +67,8 @@ class VerificationReport(Record):
 
 def promise_of(method: Method, card: PublicCard) -> Guarantee:
     """Return the guarantee of a method with the screening that the card names."""
-    return add_topic_check(promised(method.guarantee(), card.identifiers), card.sensitive)
+    searched = promised(method.guarantee(), card.identifiers)
+    return add_detector_check(add_topic_check(searched, card.sensitive), card.detectors)
 
 
 def follows(card: PublicCard) -> list[CheckResult]:

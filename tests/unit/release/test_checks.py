@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from queryveil.release.checks import CheckResult, run_check
+from queryveil.release.check_results import CheckResult
+from queryveil.release.checks import run_check
 from queryveil.release.guarantee import Check
 
 Row = tuple[str | None, str | None, str | None, int | None, str | None]

@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from queryveil.release.checks import CheckResult, run_check
+from queryveil.release.check_results import CheckResult
+from queryveil.release.checks import run_check
 from queryveil.release.guarantee import Check
 
 
