@@ -22,6 +22,7 @@ NOT_RUN = {
     "README.md": (1, "pip reaches beyond this machine"),
     "docs/explanation/peers.md": (1, "25 simulations take a minute"),
     "docs/explanation/published-curves.md": (1, "the figures of a paper take minutes"),
+    "docs/how-to/add-a-detector.md": (2, "Presidio, spaCy and their models are not installed"),
     "docs/how-to/own-taxonomy.md": (1, "the dump of the Open Directory is not part of the project"),
     "docs/how-to/peers-node.md": (1, "servers; tests/browser/test_peers_search.py runs them"),
     "docs/how-to/spark.md": (4, "needs a cluster; tests/spark runs on one"),

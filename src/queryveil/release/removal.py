@@ -52,10 +52,10 @@ def _clean_log(release: Release, log: pl.LazyFrame, find: FindTexts, reason: str
 def _clean_table(table: pl.DataFrame, find: FindTexts) -> pl.DataFrame:
     """Return a table without the rows in which any text is found."""
     texts = [name for name, dtype in table.schema.items() if not dtype.is_numeric()]
-    found = {name: find(table.lazy(), name)[name] for name in texts}
+    matches = {name: find(table.lazy(), name)[name] for name in texts}
     bad = [
         pl.col(name).is_in(values.implode()).fill_null(False)
-        for name, values in found.items()
+        for name, values in matches.items()
         if len(values)
     ]
     return table.filter(~pl.any_horizontal(bad)) if bad else table

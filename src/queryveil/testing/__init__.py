@@ -1,4 +1,4 @@
-"""Test kits for methods, measures, readers and taxonomy loaders, also of other distributions.
+"""Test kits for methods, measures, readers, taxonomy loaders and detectors, also those of others.
 
 Each kit is a function that raises `KitFailure` with all that is wrong, and a list of checks for
 `pytest.mark.parametrize`::
@@ -13,6 +13,7 @@ Each kit is a function that raises `KitFailure` with all that is wrong, and a li
 """
 
 from .checks import KitCheck, KitFailure, run_checks
+from .detectors import check_detector, detector_checks
 from .loaders import TaxonomySample, check_taxonomy_loader, taxonomy_loader_checks
 from .logs import HOSTILE_ROWS, example_rows
 from .measures import MeasureCase, check_measure, measure_checks
@@ -28,10 +29,12 @@ __all__ = [
     "MethodRun",
     "ReaderSample",
     "TaxonomySample",
+    "check_detector",
     "check_measure",
     "check_method",
     "check_reader",
     "check_taxonomy_loader",
+    "detector_checks",
     "example_rows",
     "measure_checks",
     "method_checks",
