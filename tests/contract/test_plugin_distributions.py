@@ -1,4 +1,4 @@
-"""A distribution of somebody else adds a method and a measure, and commands use them."""
+"""A distribution of somebody else adds a method, a measure and a detector for all commands."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ broken = acme_veil:NoSuchClass
 
 [queryveil.measures]
 empty-fraction = acme_veil:EmptyFraction
+
+[queryveil.detectors]
+member-number = acme_veil:DETECTOR
 """
 
 
@@ -31,8 +34,8 @@ def first_example(page: str) -> str:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as pip leaves it: a module, and the data of its distribution."""
     site = tmp_path_factory.mktemp("site")
-    code = first_example("add-a-method.md") + "\n\n" + first_example("add-a-measure.md")
-    (site / "acme_veil.py").write_text(code)
+    pages = ("add-a-method.md", "add-a-measure.md", "add-a-detector.md")
+    (site / "acme_veil.py").write_text("\n\n".join(map(first_example, pages)))
     info = site / "acme_veil-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-veil\nVersion: 1.2\n")
@@ -90,3 +93,21 @@ def test_the_card_names_the_distribution(site: Path, folder: Path) -> None:
         path.write_text(json.dumps(card | {"distribution": changed}), "utf-8")
         verified = run(folder, site, "verify", "three/public")
         assert verified.returncode == 1
+
+
+def test_a_detector_of_another_distribution(site: Path, folder: Path) -> None:
+    """The card names the distribution; without it, `verify` cannot run the check and fails."""
+    lines = ["user,query\n", *(f"user{n},member m12345{n % 3}\n" for n in range(9))]
+    (folder / "members.csv").write_text("".join([*lines, *(f"user{n},golf\n" for n in range(9))]))
+    words = ("members.csv", "--method", "frequent-queries:min-users=2:min-click-users=2")
+    made = run(folder, site, "anonymize", *words, "--detectors", "member-number", "-o", "four")
+    assert made.returncode == 0, made.stderr
+    card = json.loads((folder / "four" / "public" / "release.json").read_text("utf-8"))
+    acme = {"name": "acme-veil", "version": "1.2"}
+    assert card["detectors"] == [{"name": "member-number", "version": "1", "distribution": acme}]
+    assert card["figures"]["queries"] == 1
+    assert run(folder, site, "verify", "four").returncode == 0
+    verified = run(folder, None, "verify", "four")
+    assert verified.returncode == 1
+    output = verified.stdout + verified.stderr
+    assert "install member-number 1 (acme-veil 1.2)" in " ".join(output.split())

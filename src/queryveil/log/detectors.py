@@ -192,10 +192,10 @@ def _flag_batch(detector: Detector, texts: pl.Series) -> pl.Series:
 
 
 def _flag_checked(detector: Detector, texts: pl.Series) -> pl.Series:
-    """Return the flags; raise TypeError or ValueError if they are not what a detector returns."""
+    """Return the flags; raise TypeError if they are not what a detector returns."""
     flags = detector.flag(texts)
     if not isinstance(flags, pl.Series) or flags.dtype != pl.Boolean:
         raise TypeError("it returns no series of Booleans")
     if len(flags) != len(texts) or flags.null_count():
-        raise ValueError("it returns nulls, or not one Boolean for each text")
+        raise TypeError("it returns nulls, or not one Boolean for each text")
     return flags.rechunk().alias("flagged")

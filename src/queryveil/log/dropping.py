@@ -28,9 +28,9 @@ _OUTCOMES = (
 def drop_rows(
     log: QueryLog, find: FindTexts, phrase: str, kinds: Sequence[str], *, users_stay: bool
 ) -> QueryLog:
-    """Return the log without rows whose query is found; its accounting counts them.
+    """Return the log without rows whose query has something; its accounting counts them.
 
-    A clicked URL that is found is blanked with its rank. With `users_stay` no user disappears: a
+    A clicked URL that has it is blanked with its rank. With `users_stay` no user disappears: a
     user whose rows would all be dropped keeps the first one, blanked.
 
     Args:

@@ -18,7 +18,7 @@ from .release import Release
 
 
 def remove_texts(release: Release, find: FindTexts, reason: str) -> Release:
-    """Return a release without rows whose texts are found, and with such URLs blanked."""
+    """Return a release without rows with the texts of `find`, and with such URLs blanked."""
     tables = {name: _clean_table(table, find) for name, table in release.tables.items()}
     lost = sum(table.height for table in release.tables.values())
     lost -= sum(table.height for table in tables.values())
@@ -50,7 +50,7 @@ def _clean_log(release: Release, log: pl.LazyFrame, find: FindTexts, reason: str
 
 
 def _clean_table(table: pl.DataFrame, find: FindTexts) -> pl.DataFrame:
-    """Return a table without the rows in which any text is found."""
+    """Return a table without the rows that have a text of `find` in any column."""
     texts = [name for name, dtype in table.schema.items() if not dtype.is_numeric()]
     matches = {name: find(table.lazy(), name)[name] for name in texts}
     bad = [

@@ -80,11 +80,11 @@ def _ignores_order(detector: Detector, texts: pl.Series) -> None:
 
 
 def _ignores_other_texts(detector: Detector, texts: pl.Series) -> None:
-    whole, half = _ask(detector, texts), len(texts) // 2
+    together, half = _ask(detector, texts), len(texts) // 2
     halves = pl.concat([_ask(detector, texts[:half]), _ask(detector, texts[half:])])
-    _require_same(texts, whole, halves, "among other texts")
+    _require_same(texts, together, halves, "among other texts")
     alone = pl.concat(_ask(detector, texts[n : n + 1]) for n in range(len(texts)))
-    _require_same(texts, whole, alone, "alone")
+    _require_same(texts, together, alone, "alone")
 
 
 def _ask(detector: Detector, texts: pl.Series) -> pl.Series:
