@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from .storage import DATA, read_lists
-from .words import Hashes, fold, hash_texts
+from .words import Hashes, TextNumbers, fold, hash_texts
 
 TOPICS = ("health", "sexuality", "religion", "politics", "crime", "self-harm")
 N_TOPICS = len(TOPICS)
@@ -48,7 +48,7 @@ class Terms:
     """The terms, as the search for topics needs them.
 
     Attributes:
-        words: Flags of single words: `word`, `flags`.
+        words: Flags of single words.
         patterns: Flags and the regular expression of the words that have them.
         hashes: Sorted hashes of phrases.
         phrase_flags: The flags of the phrases.
@@ -57,7 +57,7 @@ class Terms:
         topic_contexts: For each topic the contexts in which none of its terms counts.
     """
 
-    words: pl.DataFrame
+    words: TextNumbers
     patterns: tuple[tuple[int, str], ...]
     hashes: Hashes
     phrase_flags: NDArray[np.int64]
@@ -80,8 +80,9 @@ def parse_terms(text: str, further: Mapping[str, Sequence[str]] | None = None) -
         text: The lists.
         further: English terms that are enough, by topic.
 
-    >>> parse_terms("[crime]\nen: arson, bank robber").words.sort("word").rows()
-    [('arson', 16), ('arsons', 16)]
+    >>> terms = parse_terms("[crime]\nen: arson, bank robber")
+    >>> terms.words.look_up(pl.Series(["arson", "arsons", "bank"])).tolist()
+    [16, 16, 0]
     """
     collected = _Collected()
     for topic, terms in (further or {}).items():
@@ -123,7 +124,7 @@ class _Collected:
         hashes = hash_texts(pl.Series(list(phrases), dtype=pl.String))
         order = np.argsort(hashes)
         return Terms(
-            words=pl.DataFrame({"word": list(words), "flags": list(words.values())}),
+            words=TextNumbers(list(words), list(words.values())),
             patterns=tuple((flag, _pattern(texts)) for flag, texts in parts.items()),
             hashes=hashes[order],
             phrase_flags=np.array(list(phrases.values()), np.int64)[order],

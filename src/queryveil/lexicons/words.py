@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -84,6 +86,43 @@ def hash_texts(texts: pl.Series) -> Hashes:
     return hashes
 
 
+_FEW = 2_000  # texts that are looked up one by one; a join reads the whole table first
+
+
+class TextNumbers:
+    """A table of texts and their numbers, for few texts and for many.
+
+    >>> numbers = TextNumbers(["jane", "john"], [1, 2])
+    >>> numbers.look_up(pl.Series(["john", "mary"])).tolist()
+    [2, 0]
+    """
+
+    def __init__(self, texts: Sequence[str], numbers: Sequence[int], missing: int = 0) -> None:
+        self._table = pl.DataFrame(
+            {"text": texts, "number": numbers}, schema={"text": pl.String, "number": pl.Int64}
+        )
+        self._missing = missing
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return dict(self._table.rows())
+
+    def look_up(self, texts: pl.Series) -> Numbers:
+        """Return the number of each text."""
+        if len(texts) <= _FEW:
+            values = [self._numbers.get(text, self._missing) for text in texts]
+            return np.array(values, np.int64)
+        asked = texts.alias("text").to_frame()
+        joined = asked.join(self._table, on="text", how="left", maintain_order="left")
+        return joined["number"].fill_null(self._missing).to_numpy()
+
+
+def contains_sorted(ordered: Hashes, values: Hashes) -> NDArray[np.bool_]:
+    """Return which values are in an ordered array."""
+    places = np.minimum(np.searchsorted(ordered, values), max(len(ordered) - 1, 0))
+    return np.asarray(ordered[places] == values) if len(ordered) else np.zeros(len(values), bool)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class WordTable:
     """The words of many texts: word `numbers[i]` of `distinct`, one text after the other."""
@@ -115,8 +154,6 @@ class WordTable:
         """The hash of each distinct word."""
         return hash_words(self.distinct)
 
-    def flags(self, flags_of: pl.DataFrame) -> NDArray[Any]:
-        """Return the flags of each distinct word, out of a table of `word` and `flags`."""
-        words = self.distinct.alias("word").to_frame()
-        joined = words.join(flags_of, on="word", how="left", maintain_order="left")
-        return joined["flags"].fill_null(0).to_numpy()
+    def flags(self, flags_of: TextNumbers) -> NDArray[Any]:
+        """Return the flags of each distinct word; 0 for words without any."""
+        return flags_of.look_up(self.distinct)

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from ...lexicons.people import is_full_name, is_joined_name, is_known_person
+from ...lexicons.words import TextNumbers
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .addresses import address_keys
@@ -59,8 +60,8 @@ class WebRules:
         keys = names.with_columns(key=pl.col("text").str.replace_all(" ", "")).unique(
             "key", keep="first", maintain_order=True
         )
-        self._in_address = keys.select("key", "concept")
-        self._as_query = keys.filter(pl.col("use") != ADDRESS).select("key", "concept")
+        self._in_address = _by_key(keys)
+        self._as_query = _by_key(keys.filter(pl.col("use") != ADDRESS))
         numbers = dict(taxonomy.find_all([WEB_SITE, _PERSON, *_SUFFIX_CONCEPTS.values()]))
         self._site, self.person = numbers[WEB_SITE], numbers[_PERSON]
         self._by_suffix = {kind: numbers[name] for kind, name in _SUFFIX_CONCEPTS.items()}
@@ -71,8 +72,8 @@ class WebRules:
         table = address_keys(queries)
         is_address = table["address"].to_numpy()
         has_site = is_address | table["inside"].to_numpy()
-        concepts = _look_up(self._as_query, table["key"])
-        concepts = np.where(concepts >= 0, concepts, _look_up(self._as_query, table["core"]))
+        concepts = self._as_query.look_up(table["key"])
+        concepts = np.where(concepts >= 0, concepts, self._as_query.look_up(table["core"]))
         # Words that only happen to spell a site without a kind: "free online games".
         several = queries.str.contains(r"\S\s+\S").fill_null(False).to_numpy()
         concepts[several & (concepts == self._site)] = -1
@@ -107,8 +108,8 @@ class WebRules:
 
     def _find_sites(self, table: pl.DataFrame) -> IntArray:
         """Return the sites of addresses; an unknown one is what its suffix means, or a web site."""
-        sites = _look_up(self._in_address, table["key"])
-        sites = np.where(sites >= 0, sites, _look_up(self._in_address, table["host"]))
+        sites = self._in_address.look_up(table["key"])
+        sites = np.where(sites >= 0, sites, self._in_address.look_up(table["host"]))
         by_suffix = table["suffix"].replace_strict(
             self._by_suffix, default=self._site, return_dtype=pl.Int64
         )
@@ -171,10 +172,8 @@ def _without_overlap(ends: IntArray, sizes: IntArray, matched: BoolArray) -> Boo
     return kept
 
 
-def _look_up(table: pl.DataFrame, keys: pl.Series) -> IntArray:
-    asked = pl.DataFrame({"key": keys})
-    joined = asked.join(table, on="key", how="left", maintain_order="left")
-    return joined["concept"].fill_null(-1).to_numpy().astype(np.int64)
+def _by_key(names: pl.DataFrame) -> TextNumbers:
+    return TextNumbers(names["key"].to_list(), names["concept"].to_list(), missing=-1)
 
 
 def _list_names(taxonomy: Taxonomy, lexicon: WebLexicon) -> pl.DataFrame:
