@@ -48,7 +48,7 @@ def more_fields(path: Path) -> None:
 
 
 def field_twice(path: Path) -> None:
-    path.write_text(path.read_text().replace('{"user"', '{"query":"jane doe","user"'))
+    path.write_text(path.read_text().replace('{"user"', '{"query":"rose garden","user"'))
 
 
 def mark_at_the_start(path: Path) -> None:

@@ -37,7 +37,8 @@ def losses(spec: str) -> tuple[Loss, Loss]:
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_tables_with_thresholds(noise: str) -> None:
-    method = qv.parse_method(f"dp-statistics:selection={noise}:{BUDGET}:max-queries-per-user=20")
+    bounds = "max-queries-per-user=20:max-clicks-per-user=20"
+    method = qv.parse_method(f"dp-statistics:selection={noise}:{BUDGET}:{bounds}")
     tables = [method.mechanisms().queries, method.mechanisms().clicks]
     tables.append(method.mechanisms().transitions)
     tail = {"laplace": laplace_tail, "gaussian": gaussian_tail}[noise]

@@ -15,7 +15,7 @@ import polars as pl
 
 from ..engine.operations import count_rows
 from ..log.identifiers import kinds_of, kinds_of_urls, mask
-from ..log.screening import flagged
+from ..log.screening import EMPTY_QUERY, flagged
 from .guarantee import Check, Guarantee
 from .release import Release
 
@@ -77,8 +77,10 @@ def _clean_log(release: Release, log: pl.LazyFrame) -> Release:
 
 def _mask_queries(log: pl.LazyFrame, queries: pl.DataFrame) -> pl.LazyFrame:
     dtype = log.collect_schema()["query"]
-    texts = mask(queries["query"].cast(pl.String))
-    masked = queries.select("query", masked=texts.cast(dtype)).lazy()
+    texts = mask(queries["query"].cast(pl.String)).alias("text")
+    is_clean = kinds_of(texts).is_null()  # else masking left an identifier
+    clean = pl.select(pl.when(is_clean).then(texts).otherwise(pl.lit(EMPTY_QUERY))).to_series()
+    masked = queries.select("query", masked=clean.cast(dtype)).lazy()
     joined = log.join(masked, on="query", how="left", maintain_order="left")
     return joined.with_columns(query=pl.coalesce("masked", "query")).drop("masked")
 

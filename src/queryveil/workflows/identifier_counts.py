@@ -38,7 +38,7 @@ def _flag_partition(
     rare = (pl.col("users") == 1).cast(pl.Int64) * ALONE
     rare += (pl.col("users") < _FEW).cast(pl.Int64) * RARE
     bits = [pl.lit(own).cast(pl.Int64) * _bit(number) for number, own in enumerate(flags)]
-    return queries.select("query", marks=pl.sum_horizontal(rare, *bits))
+    return queries.select("query", "users", marks=pl.sum_horizontal(rare, *bits))
 
 
 def _bit(kind_index: int) -> int:
