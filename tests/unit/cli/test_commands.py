@@ -54,6 +54,8 @@ CALLS = [
     ("methods",),
     ("methods", "frequent-queries"),
 ]
+# The demo takes long, and its text is tested with its pages.
+QUICK = [call for call in CALLS if call[0] != "demo"]
 KEYS = {
     "demo": {"folder", "page", "log", "profile", "example", "counts", "comparison"},
     "synth": {"out", "users", "rows", "seed", "bytes", "shape", "language"},
@@ -80,13 +82,12 @@ def test_json_is_one_document_and_nothing_else(
     assert ran.err == ""
 
 
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+@pytest.mark.parametrize("call", QUICK, ids=" ".join)
 def test_quiet_prints_nothing(cli, release: Path, synthetic: Path, call: tuple[str, ...]) -> None:
     assert cli(*filled(call, synthetic), "--quiet") == (0, "", "")
 
 
-# The demo takes long, and its text is tested with its pages.
-@pytest.mark.parametrize("call", [call for call in CALLS if call[0] != "demo"], ids=" ".join)
+@pytest.mark.parametrize("call", QUICK, ids=" ".join)
 def test_people_get_a_text(cli, release: Path, synthetic: Path, call: tuple[str, ...]) -> None:
     ran = cli(*filled(call, synthetic))
     assert ran.code == 0, ran.err
