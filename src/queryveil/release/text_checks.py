@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
 from ..core.records import Record
 from ..lexicons.sensitive_terms import TOPICS
 from ..log.detectors import DETECTORS, DetectorUse, texts_of_detectors
+from ..log.dropping import FindTexts
 from ..log.screening import flagged
 from ..log.sensitive import texts_of_topics
 from .check_results import CheckResult
@@ -37,16 +39,22 @@ class DetectorUses(Record):
 
 def check_no_identifiers(log: pl.LazyFrame | None, tables: Tables) -> CheckResult:
     """Check that no query and no URL, in the log or a table, matches an identifier pattern."""
-    bad = sum(flagged(frame, name).height for frame, name in _list_texts(log, tables))
+    bad = _count_texts((log, tables), flagged)
     message = f"{bad:,} do, not so: {NO_IDENTIFIERS}" if bad else NO_IDENTIFIERS
     return CheckResult("no-identifiers", not bad, message)
 
 
-def _list_texts(log: pl.LazyFrame | None, tables: Tables) -> list[tuple[pl.LazyFrame, str]]:
-    """Return each frame with each of its columns of texts that users wrote or clicked."""
+def _count_texts(files: Files, find: FindTexts) -> int:
+    """Count the texts of `find` in the columns that users wrote or clicked."""
+    log, tables = files
     frames = [table.lazy() for table in tables.values()] + ([] if log is None else [log])
     names = ("query", "next", "url")
-    return [(of, name) for of in frames for name in of.collect_schema().names() if name in names]
+    return sum(
+        find(frame, name).height
+        for frame in frames
+        for name in frame.collect_schema().names()
+        if name in names
+    )
 
 
 def check_no_topics(files: Files, arguments: SensitiveTopics) -> CheckResult:
@@ -54,8 +62,7 @@ def check_no_topics(files: Files, arguments: SensitiveTopics) -> CheckResult:
     topics, statement = arguments.topics, describe_no_topics(arguments)
     if not topics or not set(topics) <= set(TOPICS):
         return CheckResult("no-sensitive-topics", False, "the card names topics that are unknown")
-    texts = _list_texts(*files)
-    bad = sum(texts_of_topics(frame, name, topics).height for frame, name in texts)
+    bad = _count_texts(files, partial(texts_of_topics, topics=topics))
     message = f"{bad:,} are, not so: {statement}" if bad else statement
     return CheckResult("no-sensitive-topics", not bad, message)
 
@@ -84,8 +91,7 @@ def check_detectors(files: Files, arguments: DetectorUses) -> CheckResult:
             message = f"the detector {use} is not that of the distribution on the card"
             return CheckResult("no-detected-texts", False, message)
     detectors = [DETECTORS[use.name] for use in arguments.detectors]
-    texts = _list_texts(*files)
-    bad = sum(texts_of_detectors(frame, name, detectors).height for frame, name in texts)
+    bad = _count_texts(files, partial(texts_of_detectors, detectors=detectors))
     message = f"{bad:,} are, not so: {statement}" if bad else statement
     return CheckResult("no-detected-texts", not bad, message)
 
