@@ -32,7 +32,7 @@ from .phrases import (
     side_words,
     whole_queries,
 )
-from .places import PlaceNames
+from .places import PlaceNames, Spans
 from .product_rules import find_product_rules
 from .result import PHRASE_SCHEMA, ConceptMapping
 from .tagging import (
@@ -205,26 +205,30 @@ class Mapper:
             classes[side_words(texts, content, *flags, self.language.head_first)] = VERB
         spans = self._index.spans(texts)
         classes[mark_spans(len(classes), *spans)] = NOUN
-        names = self._find_names(queries, texts, spans)
+        places = None if self._places is None else self._places.find(texts)
+        names = None if places is None else self._find_names(queries, texts, spans, places)
         if names is not None:  # looked up as one name, so they separate phrases
             in_name = mark_spans(len(classes), names.begins, names.ends)
             classes[in_name], content[in_name] = OTHER, False
-        breaks = None if self._places is None else self._places.find_breaks(texts, spans)
+        breaks = None
+        if self._places is not None and places is not None:
+            breaks = self._places.find_breaks(texts, places, spans)
         if numbers is None:
             numbers = np.arange(len(queries))
         head_first = self.language.head_first
         return TokenizedQueries(texts, content, classes, numbers, names, breaks, head_first)
 
     def _find_names(
-        self, queries: pl.Series, texts: RaggedArray, labels: tuple[IntArray, IntArray]
+        self, queries: pl.Series, texts: RaggedArray, labels: Spans, places: Spans
     ) -> NameMatches | None:
         """Return towns with their state, and full names of people, that are in no label."""
-        if self._towns is None or self._web is None or self._places is None:
+        if self._towns is None or self._web is None:
             return None
-        size = len(texts.items)
+        size, (begins, ends) = len(texts.items), places
         towns = self._towns.find(texts).outside(*labels)
         people = find_people(queries, texts, self._web.person).outside(*labels)
-        people = people.apart(*self._places.find_long(texts), size)
+        several = begins < ends  # "santa monica" is no person
+        people = people.apart(begins[several], ends[several], size)
         return towns.join(people.apart(towns.begins, towns.ends, size))
 
     def _final_nouns(self, texts: RaggedArray, classes: ByteArray) -> BoolArray:

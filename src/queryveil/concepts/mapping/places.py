@@ -27,6 +27,8 @@ _NOT_PLACES = frozenset(("us", "turkey", "china", "jersey", "dominican", "orlean
 _OTHER_CODES = frozenset(("md", "co", "me", "or", "in", "ok", "hi", "oh", "id", "al", "de", "la",
                           "ma", "pa", "ms", "mo", "on", "ab", "us"))  # fmt: skip
 
+Spans = tuple[IntArray, IntArray]
+
 
 class PlaceNames:
     """Find names of places that are phrases of their own."""
@@ -47,16 +49,16 @@ class PlaceNames:
         self._code = vocabulary.flags({*CODES} - _OTHER_CODES)
         self._rules = rules
 
-    def find_breaks(self, texts: RaggedArray, labels: tuple[IntArray, IntArray]) -> BoolArray:
+    def find_breaks(self, texts: RaggedArray, places: Spans, labels: Spans) -> BoolArray:
         """Return a mask of the words that begin or follow a place or a brand of several words.
 
         Args:
+            places: Out of `find`.
             labels: The first and last words of labels; a place inside one is a part of it.
         """
         brands = self._rules.find_inside(texts, np.zeros(len(texts.items), np.bool_))
         several = brands.lengths > 1
         names = brands.ends[several] - brands.lengths[several] + 1, brands.ends[several]
-        places = self._find(texts)
         begins, ends = (np.concatenate(both) for both in zip(places, names, strict=True))
         longer = (np.concatenate(both) for both in zip(labels, names, strict=True))
         inside = _lie_inside(begins, ends, *longer)
@@ -65,12 +67,8 @@ class PlaceNames:
         breaks[begins] = breaks[ends + 1] = True
         return breaks[:-1]
 
-    def find_long(self, texts: RaggedArray) -> tuple[IntArray, IntArray]:
-        """Return the first and last words of places of several words: "santa monica"."""
-        begins, ends = self._find(texts)
-        return begins[begins < ends], ends[begins < ends]
-
-    def _find(self, texts: RaggedArray) -> tuple[IntArray, IntArray]:
+    def find(self, texts: RaggedArray) -> Spans:
+        """Return the first and last words of places."""
         words = self._number()[texts.items] if len(texts.items) else texts.items
         index = np.arange(len(words))
         room = index - texts.start[texts.row_ids] + 1
