@@ -36,3 +36,16 @@ def declared_specs() -> dict[str, list[str]]:
 def small_spec(method: str) -> str:
     """Return the spec of a method for a small log."""
     return declared_specs().get(method, [method])[0]
+
+
+# What a log in which everybody sends everything needs instead.
+CROWDED_SPECS = {
+    "dp-statistics": "dp-statistics:epsilon=30:delta=1e-4:synthetic-users=20",
+    "disconnected-graph": "disconnected-graph:min-documents=1:min-sites=1",
+    "click-graph": "click-graph:epsilon=30:delta=1e-4",
+}
+
+
+def crowded_specs() -> list[str]:
+    """Return a spec of each method for a log in which everybody sends everything."""
+    return [CROWDED_SPECS.get(name, small_spec(name)) for name in built_in_methods()]

@@ -10,17 +10,11 @@ import pytest
 
 import queryveil as qv
 from queryveil.release.guarantee import Check
-from specs import built_in_methods, small_spec
+from specs import CROWDED_SPECS, crowded_specs, small_spec
 
 pytestmark = pytest.mark.usefixtures("one_mapper")
 
-# Where the log below needs other parameters than other small logs.
-OWN_SPECS = {
-    "dp-statistics": "dp-statistics:epsilon=30:delta=1e-4:synthetic-users=20",
-    "disconnected-graph": "disconnected-graph:min-documents=1:min-sites=1",
-    "click-graph": "click-graph:epsilon=30:delta=1e-4",
-}
-METHODS = [OWN_SPECS.get(name, small_spec(name)) for name in built_in_methods()]
+METHODS = crowded_specs()
 # Everybody sends each of them, so that no threshold keeps them out.
 SECRETS = {
     "email": "jane.roe@mail.example", "disguised": "jane(at)mail.example", "phone": "212-555-0123",
@@ -99,5 +93,5 @@ def test_a_log_of_identifiers_alone(tmp_path: Path) -> None:
     log = qv.read_log(path)
     with pytest.raises(qv.InputError, match="looks like an identifier"):
         qv.anonymize(log, "frequent-queries:min-users=2:min-click-users=2")
-    release = qv.anonymize(log, OWN_SPECS["dp-statistics"].replace(":synthetic-users=20", ""))
+    release = qv.anonymize(log, CROWDED_SPECS["dp-statistics"].replace(":synthetic-users=20", ""))
     assert {name: table.height for name, table in release.tables.items()}["queries"] == 0

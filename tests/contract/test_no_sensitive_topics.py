@@ -10,17 +10,11 @@ import pytest
 
 import queryveil as qv
 from queryveil.lexicons import topic_bits
-from specs import built_in_methods, small_spec
+from specs import crowded_specs
 
 pytestmark = pytest.mark.usefixtures("one_mapper")
 
-# Where the log below needs other parameters than other small logs.
-OWN_SPECS = {
-    "dp-statistics": "dp-statistics:epsilon=30:delta=1e-4:synthetic-users=20",
-    "disconnected-graph": "disconnected-graph:min-documents=1:min-sites=1",
-    "click-graph": "click-graph:epsilon=30:delta=1e-4",
-}
-METHODS = [OWN_SPECS.get(name, small_spec(name)) for name in built_in_methods()]
+METHODS = crowded_specs()
 SENSITIVE = ("breast cancer", "gay bars", "baptist church", "county jail")
 USERS, ORDINARY = 40, ("tennis", "football", "weather", "swimming", "golf clubs")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_shares import in_shares
+from screened_users import (
+    LINES,
+    check_all_users_are_there,
+    check_each_user_decides_alone,
+    log_with_one_user_of,
+    people_who_send,
+)
 
 import queryveil as qv
 from queryveil.log.detectors import DETECTORS, Detector, drop_detected
@@ -22,10 +30,7 @@ def _flag(texts: pl.Series) -> pl.Series:
 
 
 MEMBER = Detector("member", "number of a member", "1", _flag)
-SLOTS = {
-    "semantic-replacement": "semantic-replacement:domain=sport:max-phrases-per-user=3",
-    "profile-first": "profile-first:domain=A:max-phrases-per-user=3",
-}
+SLOTS = {name: LINES[name] for name in ("semantic-replacement", "profile-first")}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -40,44 +45,24 @@ def test_who_sent_flagged_queries_alone_is_still_there(
     line: str, queries: tuple[str, str], tmp_path: Path
 ) -> None:
     """Two logs of the same users: how many are released tells nothing about one of them."""
-    rows = [(f"u{n}", query, "2006-03-01 10:00:00", None, None)
-            for n in range(12) for query in (("tennis", "golf") if n else queries)]  # fmt: skip
-    log = qv.QueryLog.from_rows(rows)
+    log = log_with_one_user_of(queries)
     release = qv.anonymize(log, line, ledger=str(tmp_path), detectors="member")
-    names = release.log.collect()["user"]
-    assert names.n_unique() == 12
-    assert names.value_counts()["count"].n_unique() == 1
+    check_all_users_are_there(release)
     assert any("detectors (member 1)" in text for text in release.guarantee.assumptions)
 
 
-TEXTS = st.sampled_from(["tennis", "member 7", "crash", "weather", "golf"])
-PEOPLE = st.dictionaries(st.sampled_from("abcdef"), st.lists(TEXTS, min_size=1, max_size=4),
-                         min_size=2, max_size=6)  # fmt: skip
-
-
-def kept(people: dict[str, list[str]], users_stay: bool) -> dict[str, list[str]]:
-    rows = [(user, query, None, None, None) for user, log in people.items() for query in log]
-    log = drop_detected(qv.QueryLog.from_rows(rows), ("member",), users_stay=users_stay)
-    texts = log.local_frame.select(pl.col("user", "query").cast(pl.String)).collect()
-    left: dict[str, list[str]] = {}
-    for user, query in texts.rows():
-        left.setdefault(user, []).append(query)
-    return left
+TEXTS = ["tennis", "member 7", "crash", "weather", "golf"]
 
 
 @settings(max_examples=25, deadline=None)
-@given(PEOPLE, st.booleans())
+@given(people_who_send(TEXTS), st.booleans())
 def test_the_rows_of_a_user_decide_alone_what_is_left_of_them(
     people: dict[str, list[str]], users_stay: bool
 ) -> None:
     """Even if a detector fails on a text of one user, the rows of the others are as before."""
-    whole = kept(people, users_stay)
-    gone = next(iter(people))
-    others = kept({user: log for user, log in people.items() if user != gone}, users_stay)
-    assert {user: log for user, log in whole.items() if user != gone} == others
-    assert not {"member 7", "crash"} & {query for log in whole.values() for query in log}
-    if users_stay:
-        assert set(whole) == set(people)
+    screen = partial(drop_detected, names=("member",), users_stay=users_stay)
+    left = check_each_user_decides_alone(people, screen, users_stay)
+    assert not {"member 7", "crash"} & {query for log in left.values() for query in log}
 
 
 def test_a_log_of_flagged_queries_alone(tmp_path: Path) -> None:

@@ -6,17 +6,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from screened_users import LINES, check_all_users_are_there, log_with_one_user_of
 
 import queryveil as qv
 from queryveil.core.progress import NoProgress
 from queryveil.workflows.known_names import users_for_names
 from queryveil.workflows.screened_runs import Screening, searched
-
-LINES = {
-    "semantic-replacement": "semantic-replacement:domain=sport:max-phrases-per-user=3",
-    "profile-first": "profile-first:domain=A:max-phrases-per-user=3",
-    "concept-histogram": "concept-histogram:domain=sport:max-phrases-per-user=3",
-}
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
@@ -33,14 +28,10 @@ def test_who_sent_identifiers_alone_is_still_there(
     line: str, queries: tuple[str, str], tmp_path: Path
 ) -> None:
     """Two logs of the same users: how many are released tells nothing about one of them."""
-    rows = [(f"u{n}", query, "2006-03-01 10:00:00", None, None)
-            for n in range(12) for query in (("tennis", "golf") if n else queries)]  # fmt: skip
-    log = qv.QueryLog.from_rows(rows)
+    log = log_with_one_user_of(queries)
     assert qv.parse_method(line).guarantee().relation == "replace-one"
     release = qv.anonymize(log, line, ledger=str(tmp_path))
-    names = release.log.collect()["user"]
-    assert names.n_unique() == 12
-    assert names.value_counts()["count"].n_unique() == 1
+    check_all_users_are_there(release)
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)

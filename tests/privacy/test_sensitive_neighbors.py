@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from screened_users import (
+    LINES,
+    check_all_users_are_there,
+    check_each_user_decides_alone,
+    log_with_one_user_of,
+    people_who_send,
+)
 
 import queryveil as qv
 from queryveil.log.sensitive import drop_topics
-
-LINES = {
-    "semantic-replacement": "semantic-replacement:domain=sport:max-phrases-per-user=3",
-    "profile-first": "profile-first:domain=A:max-phrases-per-user=3",
-    "concept-histogram": "concept-histogram:domain=sport:max-phrases-per-user=3",
-}
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
@@ -25,45 +26,23 @@ def test_who_sent_sensitive_queries_alone_is_still_there(
     line: str, queries: tuple[str, str], tmp_path: Path
 ) -> None:
     """Two logs of the same users: how many are released tells nothing about one of them."""
-    rows = [(f"u{n}", query, "2006-03-01 10:00:00", None, None)
-            for n in range(12) for query in (("tennis", "golf") if n else queries)]  # fmt: skip
-    log = qv.QueryLog.from_rows(rows)
+    log = log_with_one_user_of(queries)
     assert qv.parse_method(line).guarantee().relation == "replace-one"
     release = qv.anonymize(log, line, ledger=str(tmp_path), sensitive="drop")
-    names = release.log.collect()["user"]
-    assert names.n_unique() == 12
-    assert names.value_counts()["count"].n_unique() == 1
+    check_all_users_are_there(release)
 
 
-TEXTS = st.sampled_from(
-    ["tennis", "herpes", "gay church", "county jail", "weather", "church street"]
-)
-PEOPLE = st.dictionaries(st.sampled_from("abcdef"), st.lists(TEXTS, min_size=1, max_size=4),
-                         min_size=2, max_size=6)  # fmt: skip
-
-
-def kept(people: dict[str, list[str]], users_stay: bool) -> dict[str, list[str]]:
-    rows = [(user, query, None, None, None) for user, log in people.items() for query in log]
-    log = drop_topics(qv.QueryLog.from_rows(rows), "drop:health,crime", users_stay=users_stay)
-    texts = log.local_frame.select(pl.col("user", "query").cast(pl.String)).collect()
-    left: dict[str, list[str]] = {}
-    for user, query in texts.rows():
-        left.setdefault(user, []).append(query)
-    return left
+TEXTS = ["tennis", "herpes", "gay church", "county jail", "weather", "church street"]
 
 
 @settings(max_examples=25, deadline=None)
-@given(PEOPLE, st.booleans())
+@given(people_who_send(TEXTS), st.booleans())
 def test_the_rows_of_a_user_decide_alone_what_is_left_of_them(
     people: dict[str, list[str]], users_stay: bool
 ) -> None:
     """Without one user the rows of the others are as before: neighbors stay neighbors."""
-    whole = kept(people, users_stay)
-    gone = next(iter(people))
-    others = kept({user: log for user, log in people.items() if user != gone}, users_stay)
-    assert {user: log for user, log in whole.items() if user != gone} == others
-    if users_stay:
-        assert set(whole) == set(people)
+    screen = partial(drop_topics, setting="drop:health,crime", users_stay=users_stay)
+    check_each_user_decides_alone(people, screen, users_stay)
 
 
 def test_a_log_of_sensitive_queries_alone(tmp_path: Path) -> None:
