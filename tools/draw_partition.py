@@ -20,7 +20,7 @@ SIDE, GAP, TOP = 470, 30, 64
 
 
 def partition() -> str:
-    """Draw the same users grouped by chance, by MDAV, and by MDAV with `--refine`."""
+    """Draw the same users grouped by chance, by MDAV, and by MDAV with refinement."""
     matrix = _distances()
     users = len(matrix)
     chance = np.minimum(np.random.default_rng(1).permutation(users) // K, users // K - 1)
@@ -28,7 +28,7 @@ def partition() -> str:
     panels = (
         ("groups by chance", chance),
         ("MDAV", groups),
-        ("MDAV, then --refine", refine_groups(matrix, groups, K)),
+        ("MDAV, then refined", refine_groups(matrix, groups)),
     )
     points = _points(matrix)
     parts = [

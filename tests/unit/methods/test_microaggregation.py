@@ -28,7 +28,6 @@ from queryveil.methods.microaggregation.prototypes import (
     member_quotas,
     most_repeated_queries,
     select_items,
-    select_items_greedily,
 )
 from queryveil.methods.microaggregation.semantic import partition_profiles
 
@@ -248,78 +247,6 @@ def plain_sum(tree, prototype: Counter, logs: list[dict[int, int]]) -> float:
         back = sum(n * min(concept_distance(tree, c, d) for d in prototype) for c, n in log.items())
         total += (forth + back) / (sum(prototype.values()) + sum(log.values()))
     return total
-
-
-@settings(max_examples=40, deadline=None)
-@given(LOGS)
-def test_the_closest_prototype_has_members_concepts_no_more_than_their_mean(
-    logs: list[dict[int, int]],
-) -> None:
-    if not any(logs):
-        return
-    made, group = profiles_from(logs), np.zeros(len(logs), np.int64)
-    closest, paper = select_items_greedily(TREE, made, group), select_items(TREE, made, group)
-    assert len(closest) == len(paper)
-    whole = Counter()
-    for log in logs:
-        whole.update(log)
-    for concept, copies in Counter(closest.concept.tolist()).items():
-        assert copies <= -(-whole[concept] // len(logs))
-    assert all(
-        concept in logs[user]
-        for concept, user in zip(closest.concept.tolist(), closest.user.tolist(), strict=True)
-    )
-
-
-@settings(max_examples=8, deadline=None)
-@given(LOGS)
-def test_the_greedy_choice_is_that_of_the_definition(logs: list[dict[int, int]]) -> None:
-    """Choosing by whole sums, one item after another, gives as near a prototype."""
-    if not any(logs):
-        return
-    made, group = profiles_from(logs), np.zeros(len(logs), np.int64)
-    items = select_items_greedily(TREE, made, group)
-    whole = Counter()
-    for log in logs:
-        whole.update(log)
-    chosen: Counter = Counter()
-    while chosen.total() < len(items):
-        open_ones = [c for c in sorted(whole) if chosen[c] < -(-whole[c] // len(logs))]
-        chosen[
-            min(open_ones, key=lambda c: fixed_sum(chosen + Counter([c]), logs, len(items)))
-        ] += 1
-    found = Counter(items.concept.tolist())
-    assert fixed_sum(found, logs, len(items)) == pytest.approx(fixed_sum(chosen, logs, len(items)))
-
-
-@cache
-def between(one: int, two: int) -> float:
-    """Give the distance of two concepts: the test above asks for the same few all the time."""
-    return concept_distance(TREE, one, two)
-
-
-def fixed_sum(prototype: Counter, logs: list[dict[int, int]], length: int) -> float:
-    """The sum of Ds as it is while the prototype grows: its weight is the final one."""
-    total = 0.0
-    for log in (log or {-1: 1} for log in logs):
-        known = [c for c in log if c >= 0]
-        forth = sum(
-            n * min((between(c, d) for d in known), default=1.0) for c, n in prototype.items()
-        )
-        back = sum(n * min(between(c, d) for d in prototype) for c, n in log.items() if c >= 0)
-        total += (forth + back) / (length + sum(log.values()))
-    return total
-
-
-def test_the_closest_prototype_is_nearer_than_the_paper_s() -> None:
-    """Two interests each, in one group: the paper's centre lets one of them go."""
-    logs = [{1 + place % 12: 4, 12 - place % 5: 2} for place in range(6)]
-    made, group = profiles_from(logs), np.zeros(len(logs), np.int64)
-    sums = [
-        plain_sum(TREE, Counter(choose(TREE, made, group).concept.tolist()), logs)
-        for choose in (select_items_greedily, select_items)
-    ]
-    assert sums[0] < 0.8 * sums[1]
 
 
 def test_the_card_does_not_tell_where_a_taxonomy_lies(tmp_path) -> None:

@@ -55,6 +55,9 @@ class Microaggregation(Method):
     taxonomy: str = parameter("wordnet", "taxonomy of concepts: wordnet, shop, or a file")
     language: str = parameter(SAME, GUESSED_HELP)
     terms: str = parameter("", TERMS_HELP)
+    as_published: bool = parameter(
+        False, "group users and select texts to the letter of the paper; for comparisons"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -180,9 +183,9 @@ class Microaggregation(Method):
     def _about_shares(self) -> str:
         shared = f"All {self.k} or more pseudonyms of a group carry the interests of their group"
         if self.member_fraction == 1:
-            return f"{shared}; one member can have contributed all of its log."
+            return f"{shared}; one member alone can have sent all texts of its log."
         limit = f"{self.member_fraction:.0%} of its rows, or one row"
-        return f"{shared}: no member contributed more than {limit}."
+        return f"{shared}: no member alone of their group sent the texts of more than {limit}."
 
     def _about_times(self) -> str:
         if self.time_precision == "none":

@@ -23,9 +23,18 @@ from ...log.query_log import QueryLog
 from ..base import MethodOutput
 from .base import ByMeaning
 from .emission import Prototypes, emit_logs
-from .grouping import check_groups, check_users, greedy_groups, group_users, of_some
+from .grouping import (
+    Floats,
+    GroupLabels,
+    check_groups,
+    check_users,
+    greedy_groups,
+    group_users,
+    of_some,
+)
 from .prototypes import most_repeated_queries
 from .queries import substitute_rare_queries
+from .refinement import refine_groups
 
 _REACHED = 0.5  # `auto` keeps the levels that this fraction of terms reaches, as in the paper
 _DEEPEST = 12
@@ -84,7 +93,7 @@ class CategoryMicroaggregation(ByMeaning):
             names = log.local_frame.select("user").unique().collect()["user"].cast(pl.String).sort()
             similarity = self._compute_similarity(opened, categories, names)
             group = group_users(
-                names, groups, self.k, lambda new: greedy_groups(of_some(similarity, new), self.k)
+                names, groups, self.k, lambda new: self._group(of_some(similarity, new))
             )
             check_groups(group, self.k)
         user_type = log.local_frame.collect_schema()["user"]
@@ -95,6 +104,15 @@ class CategoryMicroaggregation(ByMeaning):
         rules = self.emission_rules()
         texts = substitute_rare_queries(texts, members, log, rules, rng, progress)
         return emit_logs(log, Prototypes(members, texts, short), rules, rng, progress)
+
+    def _group(self, similarity: Floats) -> GroupLabels:
+        """Group users by Erola's algorithms; refined, if not as published."""
+        group = greedy_groups(similarity, self.k)
+        if self.as_published:
+            return group
+        distances = float(similarity.max()) - similarity
+        np.fill_diagonal(distances, 0)
+        return refine_groups(distances, group)
 
     def _compute_similarity(
         self, taxonomy: Taxonomy, categories: pl.DataFrame, names: pl.Series

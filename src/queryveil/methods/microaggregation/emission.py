@@ -1,12 +1,13 @@
 """Emit prototypes as rows of a log: a text each, with a click and a coarse time.
 
-Clicks are drawn from all rows with the same query, times from the rows of the group, once for all
-its members. A day, a URL or a rank that fewer than `min_users` users had is never drawn.
+The clicks of a query are apportioned over all its released rows, times are drawn from the rows of
+the group, once for all its members. A day, a URL or a rank that fewer than `min_users` users had
+is never released.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -20,9 +21,12 @@ from ...errors import InputError
 from ...log.query_log import QueryLog
 from ..base import MethodOutput
 from ..publication import coarsen_time, pseudonymize
+from .apportionment import spread_evenly, systematic_rounding
 from .contributions import allowance, check_contributions, within_bound
+from .senders import sole_senders
 
 _PAIR = ["query", "url"]
+QUERY, PART = "query", "part"  # kinds of rows: a whole query of the log, or a part of queries
 _SHORT = "row not made: beyond a member's share of the log of the group"
 
 
@@ -51,7 +55,8 @@ class Prototypes:
 
     Attributes:
         members: user and group, sorted by user name.
-        texts: group, query, and the user who contributed it: a row of `members`, or `NOBODY`.
+        texts: group, query, and the user who contributed it: a row of `members`, or `NOBODY`. It
+            may have the kind of each row: `QUERY` or `PART`.
         short: The rows that each group's log lacks because of the contribution bound.
     """
 
@@ -60,7 +65,7 @@ class Prototypes:
     short: IntArray = field(repr=False)
 
     def bounded(self, share: float) -> Prototypes:
-        """Return prototypes within the contribution bound, and check them."""
+        """Return prototypes without the rows beyond the bound of their contributors."""
         group = self.members["group"].to_numpy()
         texts = within_bound(self.texts, group, share)
         check_contributions(texts, share)
@@ -76,8 +81,13 @@ def emit_logs(
     progress: Progress,
 ) -> MethodOutput:
     """Return one log per group for all its members: with times and clicks, shuffled, renamed."""
-    prototypes = prototypes.bounded(rules.max_fraction)
     members = prototypes.members
+    with progress.stage("bound contributions"):
+        prototypes = prototypes.bounded(rules.max_fraction)
+        if rules.max_fraction < 1:
+            sender = sole_senders(prototypes.texts, members, log.local_frame)
+            texts = prototypes.texts.with_columns(user=pl.Series(sender))
+            prototypes = replace(prototypes, texts=texts).bounded(rules.max_fraction)
     short = int((prototypes.short * np.bincount(members["group"].to_numpy())).sum())
     with progress.stage("fill the prototypes"):
         filled, blanked = _add_times_and_clicks(log, prototypes, rules, rng)
@@ -87,13 +97,25 @@ def emit_logs(
         rows = shuffle_rows(copy_to_members(filled, members).lazy(), rng).collect()
         public, mapping = pseudonymize(rows, "user", rng)
         mapping = mapping.join(members.with_columns(pl.col("user").cast(pl.String)), on="user")
+    kind = ["kind"] if "kind" in public.columns else []
     return MethodOutput(
-        log=public.lazy().select("user", "query", "time", "rank", "url"),
+        log=public.lazy().select("user", "query", "time", "rank", "url", *kind),
         mapping=mapping,
         dropped={"replaced by the log of the group": log.accounting.kept},
-        generated={"rows of the groups' logs": public.height},
+        generated=_count_generated(public),
         blanked=blanked | ({_SHORT: short} if short else {}),
     )
+
+
+def _count_generated(rows: pl.DataFrame) -> dict[str, int]:
+    """Count the rows of the groups' logs, by kind if they have kinds."""
+    if "kind" not in rows.columns:
+        return {"rows of the groups' logs": rows.height}
+    queries = int((rows["kind"] == QUERY).sum())
+    return {
+        "whole queries in the groups' logs": queries,
+        "parts of queries in the groups' logs": rows.height - queries,
+    }
 
 
 def _add_times_and_clicks(
@@ -111,12 +133,12 @@ def _add_times_and_clicks(
     times, dayless = sample_times(
         rows, group, rules.time_precision, rules.min_users, rules.max_fraction, rng
     )
-    filled = texts.select("group", "query", times)
+    filled = texts.drop("user").with_columns(times)
     copies = np.bincount(members["group"].to_numpy())[group]  # released rows of each text
     reason = f"{rules.time_precision} of {few}, or beyond a member's share"
     blanked = {reason: int(copies[dayless].sum())}
     if rules.include_clicks:
-        clicks = sample_clicks(log.local_frame, texts["query"], rules.min_users, rng)
+        clicks = apportion_clicks(log.local_frame, texts, rules.min_users, rng)
         filled = filled.with_columns(clicks["rank"], clicks["url"])
         for noun, flag, name in (("click", "click", "url"), ("rank", "ranked", "rank")):
             missing = clicks.select(pl.col(flag).fill_null(False) & pl.col(name).is_null())
@@ -173,29 +195,33 @@ def _random_turns(group: IntArray, rng: RandomSource) -> IntArray:
     return turn
 
 
-def sample_clicks(
-    frame: pl.LazyFrame, texts: pl.Series, min_users: int, rng: RandomSource
+def apportion_clicks(
+    frame: pl.LazyFrame, texts: pl.DataFrame, min_users: int, rng: RandomSource
 ) -> pl.DataFrame:
-    """Draw rank and URL for each text, from all rows with that query; often there is none.
+    """Return rank and URL for each text: the clicks of its query, in their proportions.
 
     A URL needs `min_users` users who clicked it for the query, a rank as many who clicked it there.
-    The column `click` flags drawn rows with a URL, and `ranked` those with a rank too.
+    Parts of queries get no clicks. The column `click` flags rows with a URL in the log, and
+    `ranked` those with a rank too.
     """
-    wanted = match_encoding(frame, texts.unique().to_frame("query"), "query")
+    slots = texts.with_row_index("slot")
+    if "kind" in texts.columns:
+        slots = slots.filter(pl.col("kind") == QUERY)
+    wanted = match_encoding(frame, slots.select(pl.col("query").unique()), "query")
     rows = _blank_rare_clicks(filter_keys(frame, wanted, ["query"]), min_users)
-    table = rows.sort("query", "rank", "url", "click", "ranked").collect(engine="streaming")
-    if not table.height:  # no text is a complete query: phrases need not be
-        table = table.clear(1)
-    spans = (
-        table.with_row_index("first").group_by("query").agg(pl.col("first").min(), count=pl.len())
-    )
-    joined = texts.to_frame("query").join(spans, on="query", how="left", maintain_order="left")
-    count = joined["count"].fill_null(0).to_numpy()
-    drawn = rng.uint64s(len(texts)) % np.maximum(count, 1).astype(np.uint64)
-    index = pl.Series(joined["first"].cast(pl.Int64) + pl.Series(drawn.astype(np.int64)))
-    clicks = table.drop("query")[index.fill_null(0)]
-    is_known = pl.Series(count > 0)
-    return clicks.with_columns(pl.when(is_known).then(pl.all()))
+    keys = ["query", "rank", "url", "click", "ranked"]
+    counts = rows.group_by(keys).agg(count=pl.len()).sort(keys).collect(engine="streaming")
+    slots = slots.select("slot", "query").join(counts.select("query"), on="query", how="semi")
+    totals = slots.group_by("query").len().sort("query")
+    counts = counts.join(totals, on="query", how="semi", maintain_order="left")
+    segment = counts["query"].rle_id().to_numpy().astype(np.int64)
+    shares, size = counts["count"].to_numpy().astype(np.float64), totals["len"].to_numpy()
+    copies = systematic_rounding(shares, segment, size.astype(np.int64), rng)
+    taken = spread_evenly(copies, segment, rng)
+    order = slots[rng.permutation(slots.height)].sort("query", maintain_order=True)["slot"]
+    clicks = counts.select("rank", "url", "click", "ranked")[taken].with_columns(slot=order)
+    every = pl.int_range(texts.height, dtype=pl.UInt32, eager=True).alias("slot").to_frame()
+    return every.join(clicks, on="slot", how="left", maintain_order="left").drop("slot")
 
 
 def _blank_rare_clicks(frame: pl.LazyFrame, min_users: int) -> pl.LazyFrame:

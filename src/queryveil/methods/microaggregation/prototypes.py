@@ -11,11 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ...concepts.similarity.distance import distance_table, pairwise_distances
-from ...concepts.similarity.profiles import UNMAPPED, Profiles, concept_distance_table
-from ...concepts.taxonomy.arrays import BoolArray, IntArray, RaggedArray
+from ...concepts.similarity.profiles import UNMAPPED, Profiles
+from ...concepts.taxonomy.arrays import IntArray
 from ...concepts.taxonomy.graph import Taxonomy
 from ...core.randomness import RandomSource
 from .contributions import allowance, bounded_lengths
@@ -151,121 +150,6 @@ def _merge_profiles(profiles: Profiles, group: IntArray) -> tuple[IntArray, IntA
     keys, index = np.unique(owner * size + profiles.lists.items[known], return_inverse=True)
     weight = np.bincount(index, profiles.counts[known])
     return keys // size, keys % size, weight
-
-
-_MAX_CANDIDATES = 2_000  # concepts of a group that can enter its prototype: the most frequent
-
-Sums = NDArray[np.float64]
-
-
-def select_items_greedily(
-    taxonomy: Taxonomy | None, profiles: Profiles, group: IntArray, share: float = 1.0
-) -> PrototypeItems:
-    """Select the items of every group's prototype by their distance to all its members.
-
-    The prototype is as long as the mean log of the group, and has no concept more often than
-    the group's mean of it, rounded up. The contributor of an item is the member with the largest
-    remaining allowance who has it. No member contributes more than a fraction `share`.
-    """
-    members = RaggedArray.group_by(group, np.arange(len(group)), int(group.max()) + 1)
-    chosen = [
-        _select_of_group(taxonomy, profiles.select(members[g]), share) for g in range(len(members))
-    ]
-    sizes = [len(concept) for concept, _, _ in chosen]
-    contributor = np.concatenate([members[g][user] for g, (_, user, _) in enumerate(chosen)])
-    concept = np.concatenate([concept for concept, _, _ in chosen])
-    short = np.array([short for _, _, short in chosen], np.int64)
-    return PrototypeItems(np.repeat(np.arange(len(members)), sizes), concept, contributor, short)
-
-
-def _select_of_group(
-    taxonomy: Taxonomy | None, users: Profiles, share: float
-) -> tuple[IntArray, IntArray, int]:
-    """Return the concepts of one prototype, their contributors, and the number of missing ones."""
-    concepts, index = np.unique(users.lists.items, return_inverse=True)
-    counts = np.zeros((len(users), len(concepts)), np.int64)
-    counts[users.lists.row_ids, index] = users.counts
-    counts[:, concepts == UNMAPPED] = 0
-    group = np.zeros(len(users), np.int64)
-    quota, short = bounded_quotas(counts.sum(axis=1), group, share)
-    length = int(quota.sum())
-    candidates = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:_MAX_CANDIDATES])
-    table = concept_distance_table(taxonomy, concepts[candidates], concepts)
-    per_user = 1 / (length + np.maximum(users.weights, 1))
-    nearest = np.minimum.reduceat(table.take(index, axis=1), users.lists.start[:-1], axis=1)
-    cost = nearest @ per_user
-    bounded = bool((quota != member_quotas(counts.sum(axis=1), group)).any())
-    max_copies = _mean_copies(counts, quota, bounded)[candidates]
-    if int(max_copies.sum()) < length:  # the candidates alone do not fill the prototype
-        max_copies = np.where(max_copies > 0, length, 0)
-    supply = _Supply(
-        counts[:, candidates], max_copies, int(allowance(np.array([length]), share)[0])
-    )
-    item, contributor = _select_greedily(table, per_user @ counts, cost, supply, length)
-    order = np.argsort(item, kind="stable")
-    return concepts[candidates][item[order]], contributor[order], int(short[0]) + length - len(item)
-
-
-class _Supply:
-    """The remaining copies of each item, and the remaining allowance of each member."""
-
-    def __init__(self, counts: IntArray, max_copies: IntArray, allowance: int) -> None:
-        self.counts = counts.copy()
-        self.max_copies = max_copies.copy()
-        self.allowance = np.full(len(counts), allowance)
-        self.left = counts.sum(axis=0)
-
-    def open(self) -> BoolArray:
-        """Return a mask of the items that a member can still contribute."""
-        return np.asarray((self.max_copies > 0) & (self.left > 0))
-
-    def take(self, item: int) -> int:
-        """Take an item from the member with the largest allowance who has it; return the member."""
-        member = int(np.argmax(np.where(self.counts[:, item] > 0, self.allowance, -1)))
-        self.counts[member, item] -= 1
-        self.left[item] -= 1
-        self.max_copies[item] -= 1
-        self.allowance[member] -= 1
-        if not self.allowance[member]:
-            self.left -= self.counts[member]
-            self.counts[member] = 0
-        return member
-
-
-def _select_greedily(
-    table: NDArray[np.float32], weight: Sums, cost: Sums, supply: _Supply, length: int
-) -> tuple[IntArray, IntArray]:
-    """Add the item of the largest gain until the length is reached; return items and contributors.
-
-    The gain of an item is the decrease of the distances of the members' concepts (with `weight`
-    each), minus its own `cost`. Gains are cached, and updated where a distance decreased.
-    """
-    nearest = np.ones(table.shape[1])
-    gain = (weight * (1 - table)).sum(axis=1, dtype=np.float64) - cost
-    items, contributors = list[int](), list[int]()
-    while len(items) < length and (is_open := supply.open()).any():
-        best = int(np.argmax(np.where(is_open, gain, -np.inf)))
-        items.append(best)
-        contributors.append(supply.take(best))
-        nearer = np.flatnonzero(table[best] < nearest)
-        if len(nearer):
-            part = table[:, nearer]
-            lost = np.maximum(nearest[nearer] - part, 0)
-            nearest[nearer] = table[best, nearer]
-            lost -= np.maximum(nearest[nearer] - part, 0)
-            gain -= lost @ weight[nearer]
-    return np.array(items, np.int64), np.array(contributors, np.int64)
-
-
-def _mean_copies(counts: IntArray, quota: IntArray, bounded: bool) -> IntArray:
-    """Return the group's mean of each concept, rounded up.
-
-    If a user may not contribute their whole quota, users are weighted by what they may contribute.
-    """
-    if not bounded:
-        return np.asarray(-(-counts.sum(axis=0) // len(counts)))
-    part = quota / np.maximum(counts.sum(axis=1), 1)
-    return np.asarray(np.ceil((part @ counts).round(9)), np.int64)
 
 
 _MAX_ROUNDS = 1_000

@@ -106,13 +106,14 @@ def _is_late_identifier(rows: pl.DataFrame, queries: pl.Series) -> pl.Series:
 def user_query_pairs(
     log: QueryLog, users: pl.Series, concept_mapping: ConceptMapping
 ) -> pl.DataFrame:
-    """Return who sent what, as indices of `users` and of the queries of the mapping."""
+    """Return who sent what and how often: user, query (numbers of the mapping), count, sorted."""
     user_type = log.local_frame.collect_schema()["user"]
     numbers = pl.DataFrame({"user": users.cast(user_type)}).with_row_index("number")
     queries = pl.DataFrame({"query": concept_mapping.queries}).with_row_index("index")
-    pairs = log.local_frame.select("user", "query").unique()
+    pairs = log.local_frame.group_by("user", "query").agg(count=pl.len())
     numbered = pairs.join(numbers.lazy(), on="user").join(queries.lazy(), on="query")
-    return numbered.select(user="number", query="index").collect(engine="streaming")
+    sent = numbered.select("count", user="number", query="index").collect(engine="streaming")
+    return sent.sort("user", "query")
 
 
 def sample_queries(

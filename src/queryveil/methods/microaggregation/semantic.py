@@ -1,4 +1,4 @@
-"""Semantic microaggregation (Batet, Erola, Sánchez, Castellà-Roca 2013), and its string variant."""
+"""Semantic microaggregation, after Batet, Erola, Sánchez, Castellà-Roca 2013; string variant."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from ...concepts.mapping.result import ConceptMapping
 from ...concepts.similarity.distance import cache_distances
 from ...concepts.similarity.profiles import (
     UNMAPPED,
@@ -29,9 +30,10 @@ from ..base import MethodOutput
 from .base import ByMeaning, Microaggregation
 from .blocking import split_into_blocks
 from .contributions import NOBODY
+from .distances import grouping_distances
 from .emission import Prototypes, emit_logs
 from .grouping import check_groups, check_users, group_users, mdav
-from .prototypes import PrototypeItems, select_items, select_items_greedily
+from .prototypes import PrototypeItems, select_items
 from .queries import (
     QueryPool,
     build_query_pool,
@@ -40,9 +42,11 @@ from .queries import (
     user_query_pairs,
 )
 from .refinement import refine_groups
+from .shared_logs.composition import compose_logs
+from .shared_logs.texts import SentQueries, find_texts
 
 _BLOCKINGS = ("auto", "exact", "blocked")
-EXACT_USERS = 5_000  # the maximum for which `auto` compares all users with each other
+EXACT_USERS = 2_500  # the maximum for which `auto` compares all users with each other
 BLOCK_USERS = 1_000
 
 
@@ -73,9 +77,6 @@ class SemanticMicroaggregation(ByMeaning):
         "users that are compared: all (exact), or those of a block (faster)",
         choices=_BLOCKINGS,
     )
-    refine: bool = parameter(
-        False, "improve the groups after MDAV, and select the texts greedily; slower"
-    )
 
     def guarantee(self) -> Guarantee:
         """Return k-anonymity, for phrases or whole queries."""
@@ -90,29 +91,48 @@ class SemanticMicroaggregation(ByMeaning):
         progress: Progress,
         groups: pl.DataFrame | None = None,
     ) -> MethodOutput:
-        """Map queries to concepts, group users by MDAV, select items, draw queries."""
+        """Map queries to concepts, group users, and compose a log for each group."""
         check_users(log.count_distinct("user"), self.k)
         mapper = self.mapping_options.mapper()
-        opened = mapper.taxonomy
-        concept_mapping = mapper.map(unique_queries(log.local_frame), progress)
+        mapping = mapper.map(unique_queries(log.local_frame), progress)
         with progress.stage("profiles"):
-            concepts = concept_mapping.concepts(log)
+            concepts = mapping.concepts(log)
             self.check_coverage(compute_coverage(concepts))
             profiles = build_profiles(concepts)
-        group = _group_new_users(self, opened, profiles, groups, progress)
+        group = _group_new_users(self, mapper.taxonomy, profiles, groups, progress)
+        members = _build_members(log, profiles, group)
         with progress.stage("choose texts"):
-            items = _select_items(opened, profiles, group, self.refine, self.member_fraction)
-            sent = user_query_pairs(log, profiles.users, concept_mapping)
-            pool = build_query_pool(
-                concept_mapping, sent, self.output_unit, self.min_senders, log.dropped_topics
-            )
-            items = _fill_empty_groups(items, pool, group)
-            texts = sample_queries(items, pool, opened, rng)
-        named = pl.DataFrame(
-            {"group": items.group, "user": items.user, "query": pool.names.gather(texts)}
-        )
-        prototypes = Prototypes(_build_members(log, profiles, group), named, items.short)
+            pairs = user_query_pairs(log, profiles.users, mapping)
+            if self.as_published:
+                prototypes = self._published_texts(log, mapping, profiles, pairs, members, rng)
+            else:
+                sent = SentQueries(mapping, pairs, len(profiles))
+                with_parts = self.output_unit == "phrase"
+                texts = find_texts(sent, mapper, self.min_senders, log.dropped_topics, with_parts)
+                rows = compose_logs(sent, texts, group, rng)
+                rows = rows if with_parts else rows.drop("kind")
+                prototypes = Prototypes(members, rows, np.zeros(int(group.max()) + 1, np.int64))
         return emit_logs(log, prototypes, self.emission_rules(), rng, progress)
+
+    def _published_texts(
+        self,
+        log: QueryLog,
+        mapping: ConceptMapping,
+        profiles: Profiles,
+        pairs: pl.DataFrame,
+        members: pl.DataFrame,
+        rng: RandomSource,
+    ) -> Prototypes:
+        """Select concepts by eq. (6) and (7) of Batet 2013, and draw a text for each."""
+        group = members["group"].to_numpy()
+        items = select_items(mapping.taxonomy, profiles, group, self.member_fraction)
+        pool = build_query_pool(
+            mapping, pairs, self.output_unit, self.min_senders, log.dropped_topics
+        )
+        items = _fill_empty_groups(items, pool, group)
+        texts = pool.names.gather(sample_queries(items, pool, mapping.taxonomy, rng))
+        named = pl.DataFrame({"group": items.group, "user": items.user, "query": texts})
+        return Prototypes(members, named, items.short)
 
 
 @dataclass(frozen=True)
@@ -138,9 +158,6 @@ class StringMicroaggregation(Microaggregation):
         "users that are compared: all (exact), or those of a block (faster)",
         choices=_BLOCKINGS,
     )
-    refine: bool = parameter(
-        False, "improve the groups after MDAV, and select the texts greedily; slower"
-    )
 
     def run(
         self,
@@ -156,7 +173,7 @@ class StringMicroaggregation(Microaggregation):
         group = _group_new_users(self, None, profiles, groups, progress)
         members = _build_members(log, profiles, group)
         with progress.stage("choose texts"):
-            items = _select_items(None, profiles, group, self.refine, self.member_fraction)
+            items = select_items(None, profiles, group, self.member_fraction)
             texts = pl.DataFrame(
                 {"group": items.group, "user": items.user, "query": names.gather(items.concept)}
             )
@@ -177,7 +194,7 @@ def _group_new_users(
     def split(users: IntArray) -> IntArray:
         selected = profiles if len(users) == len(profiles) else profiles.select(users)
         return partition_profiles(
-            taxonomy, selected, method.k, method.blocking, method.refine, progress
+            taxonomy, selected, method.k, method.blocking, not method.as_published, progress
         )
 
     return group_users(profiles.users, known, method.k, split)
@@ -191,7 +208,10 @@ def partition_profiles(
     refined: bool,
     progress: Progress,
 ) -> IntArray:
-    """Group users by MDAV, at least k in a group: all users at once, or block by block."""
+    """Group users, at least k in a group: all users at once, or block by block.
+
+    Groups are formed by MDAV on Ds (Batet 2013), or refined, on distances that count topics too.
+    """
     exact = how == "exact" or (how == "auto" and len(profiles) <= EXACT_USERS)
     if exact:
         blocks: list[IntArray] = [np.arange(len(profiles))]
@@ -207,9 +227,11 @@ def partition_profiles(
 
         def work(users: IntArray) -> IntArray:
             part = profiles if exact else profiles.select(users)
-            matrix = profile_distance_matrix(taxonomy, part, advance if exact else lambda _: None)
-            labels = mdav(matrix, k)
-            return refine_groups(matrix, labels, k) if refined else labels
+            report = advance if exact else lambda _: None
+            if not refined:
+                return mdav(profile_distance_matrix(taxonomy, part, report), k)
+            matrix = grouping_distances(taxonomy, part, report)
+            return refine_groups(matrix, mdav(matrix, k))
 
         for users, labels in zip(blocks, pool.map(work, blocks), strict=True):
             group[users] = first + labels
@@ -218,13 +240,6 @@ def partition_profiles(
                 advance(len(users))
     check_groups(group, k)
     return group
-
-
-def _select_items(
-    taxonomy: Taxonomy | None, profiles: Profiles, group: IntArray, refined: bool, share: float
-) -> PrototypeItems:
-    select = select_items_greedily if refined else select_items
-    return select(taxonomy, profiles, group, share)
 
 
 def _string_profiles(log: QueryLog) -> tuple[Profiles, pl.Series]:

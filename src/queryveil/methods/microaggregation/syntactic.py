@@ -266,7 +266,6 @@ class SyntacticMicroaggregation(Microaggregation):
     max_rows_per_user: int = parameter(
         50, "maximum number of rows of each user that are compared", min=1, max=1_000, unit="rows"
     )
-    refine: bool = parameter(False, "improve the groups after MDAV by swapping users; slower")
 
     def run(
         self,
@@ -300,7 +299,7 @@ class SyntacticMicroaggregation(Microaggregation):
 
     def _group(self, matrix: Floats) -> GroupLabels:
         group = mdav(matrix, self.k)
-        return refine_groups(matrix, group, self.k) if self.refine else group
+        return group if self.as_published else refine_groups(matrix, group)
 
     def _sample_rows(self, log: QueryLog, users: pl.DataFrame, rng: RandomSource) -> pl.DataFrame:
         """Draw at most `rows` rows of each user."""
