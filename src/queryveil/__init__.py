@@ -63,6 +63,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` im
     from .log.query_log import QueryLog
     from .log.reading import read_log
     from .measures.base import MEASURES, Measure, parse_measure
+    from .measures.concept_linkage import ConceptLinkage
     from .measures.epsilon_audit import EpsilonAudit
     from .measures.information_loss import InformationLoss
     from .measures.longest_own_run import LongestOwnRun
@@ -132,6 +133,7 @@ __all__ = [
     "Comparison",
     "ComparisonRow",
     "ConceptHistogram",
+    "ConceptLinkage",
     "ConceptMapping",
     "CoverageError",
     "DisconnectedGraph",
@@ -267,6 +269,7 @@ _NAMES_OF_MODULES = {
     "log.query_log": "QueryLog",
     "log.reading": "read_log",
     "measures.base": "MEASURES Measure parse_measure",
+    "measures.concept_linkage": "ConceptLinkage",
     "measures.epsilon_audit": "EpsilonAudit",
     "measures.information_loss": "InformationLoss",
     "measures.longest_own_run": "LongestOwnRun",

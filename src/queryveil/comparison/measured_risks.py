@@ -42,6 +42,15 @@ def _linked(spec: str, result: MeasureResult) -> Iterable[RiskFigure]:
     yield people_figure((result.value or 0.0) / 100, users, "users", meaning, _source(result), spec)
 
 
+def _linked_by_meaning(spec: str, result: MeasureResult) -> Iterable[RiskFigure]:
+    meaning = (
+        "are linked to their released log by an attacker who has the whole original log and "
+        "compares the meaning of queries"
+    )
+    users = result.counts.get("users", 0)
+    yield people_figure((result.value or 0.0) / 100, users, "users", meaning, _source(result), spec)
+
+
 def _partly_known(spec: str, result: MeasureResult) -> Iterable[RiskFigure]:
     tries = result.counts.get("tries", 0)
     # The summary has a mean over tries, such as 1.6, where the figure has 2 people.
@@ -111,6 +120,7 @@ def _source(result: MeasureResult) -> str:
 _FIGURES: Mapping[str, Callable[[str, MeasureResult], Iterable[RiskFigure]]] = {
     "uniqueness": _unique,
     "record-linkage": _linked,
+    "concept-linkage": _linked_by_meaning,
     "partial-knowledge-linkage": _partly_known,
     "rare-query-exposure": _rare,
     "sensitive-homogeneity": _homogeneous,

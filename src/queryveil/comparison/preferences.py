@@ -8,6 +8,7 @@ from collections.abc import Sequence
 _RISKS = (
     "partial-knowledge-linkage",
     "record-linkage",
+    "concept-linkage",
     "membership-inference",
     "uniqueness",
     "rare-query-exposure",

@@ -1,6 +1,7 @@
 """Measures of disclosure risk and of utility, one module each."""
 
 from .base import MEASURES, Measure, Rerun, RerunMeasure, parse_measure
+from .concept_linkage import ConceptLinkage
 from .context import MeasureContext
 from .epsilon_audit import EpsilonAudit
 from .information_loss import InformationLoss
@@ -24,6 +25,7 @@ from .word_frequency_error import WordFrequencyError
 
 __all__ = [
     "MEASURES",
+    "ConceptLinkage",
     "EpsilonAudit",
     "InformationLoss",
     "Interval",

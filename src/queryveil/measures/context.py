@@ -33,12 +33,25 @@ class MeasureContext:
     def __init__(self, log: QueryLog) -> None:
         self.log = log
         self._cache: dict[Hashable, Any] = {}
+        self._latest: dict[Hashable, tuple[object, Any]] = {}
 
     def cached(self, name: Hashable, make: Callable[[], T]) -> T:
         """Return the cached value of `name`; compute it with `make` at the first call."""
         if name not in self._cache:
             self._cache[name] = make()
         value: T = self._cache[name]
+        return value
+
+    def latest(self, name: Hashable, owner: object, make: Callable[[], T]) -> T:
+        """Return the value that `make` computes for an owner; only that of the latest is kept.
+
+        It is for values that are too large to keep one of every release.
+        """
+        known = self._latest.get(name)
+        if known is None or known[0] is not owner:
+            self._latest.pop(name, None)  # frees the memory before the next value is computed
+            self._latest[name] = (owner, make())
+        value: T = self._latest[name][1]
         return value
 
     def _fit(self, options: MappingOptions) -> MappingOptions:
@@ -87,16 +100,22 @@ def restore_users(rows: pl.DataFrame, release: Release) -> pl.DataFrame:
 def released_concepts(
     context: MeasureContext, release: Release, options: MappingOptions
 ) -> tuple[pl.DataFrame, str]:
-    """Return user, concept and count of the released rows, and a note on how they were read.
+    """Return user, concept and count of the released rows, and a note on how they were read."""
+    pairs, note = released_log_concepts(context, release, options)
+    return restore_users(pairs, release), note
+
+
+def released_log_concepts(
+    context: MeasureContext, release: Release, options: MappingOptions
+) -> tuple[pl.DataFrame, str]:
+    """Return pseudonym (`user`), concept and count of the released rows, and a note as above.
 
     If the method states the concepts of its rows, these are used. Otherwise the texts are mapped
     as those of any log.
     """
     own = _own_concepts(context, release, options)
     if own is not None:
-        return restore_users(
-            own, release
-        ), "released rows read as the concepts that the method chose"
+        return own, "released rows read as the concepts that the method chose"
     if release.log is None:
         raise UsageError(
             f"this release ({release.method}) has no users' logs that "
@@ -105,7 +124,7 @@ def released_concepts(
         )
     rows = QueryLog(release.log)
     pairs = context.map_queries(rows.local_frame, options).concepts(rows)
-    return restore_users(pairs, release), "released rows read from their texts"
+    return pairs, "released rows read from their texts"
 
 
 def _own_concepts(

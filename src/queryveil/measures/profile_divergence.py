@@ -11,22 +11,14 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ..concepts.similarity.topics import (
-    OFF_TOPIC,
-    Topics,
-    default_topics,
-    select_topics,
-    topic_preset,
-)
-from ..concepts.taxonomy.graph import Taxonomy
+from ..concepts.similarity.topics import OFF_TOPIC, Topics
 from ..core.parameters import parameter
 from ..errors import InputError
 from ..release.release import Release
+from ._shared.topic_sets import TOPICS_HELP, parse_topics
 from .base import ConceptMeasure
 from .context import MeasureContext, released_concepts
 from .result import MeasureResult
-
-_PRESETS = ("sanchez4", "sanchez19", "lexicographer", "branches")
 
 
 @dataclass(frozen=True)
@@ -46,9 +38,7 @@ class ProfileDivergence(ConceptMeasure):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
 
-    topics: str = parameter(
-        "auto", f"auto, one of {', '.join(_PRESETS)}, or concepts with + between them"
-    )
+    topics: str = parameter("auto", TOPICS_HELP)
     off_topic: str = parameter(
         "drop",
         "concepts outside the topics: left out (drop), or a class of their own (bin)",
@@ -86,7 +76,7 @@ class ProfileDivergence(ConceptMeasure):
 
     def _topics(self, context: MeasureContext) -> Topics:
         taxonomy = context.taxonomy(self.mapping_options)
-        return context.cached((self, "topics"), lambda: _parse_topics(self.topics, taxonomy))
+        return context.cached((self, "topics"), lambda: parse_topics(self.topics, taxonomy))
 
     def _build_profiles(self, context: MeasureContext, pairs: pl.DataFrame) -> pl.DataFrame:
         """Return the profiles, Pi: user, topic, and the fraction of the topic."""
@@ -133,11 +123,3 @@ def profile_divergences(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFra
 def _information(fraction: pl.Expr, middle: pl.Expr) -> pl.Expr:
     """Return a term of the Kullback-Leibler divergence, eq. (10); 0 log 0 is 0."""
     return pl.when(fraction > 0).then(fraction * (fraction / middle).log(2)).otherwise(0.0)
-
-
-def _parse_topics(text: str, taxonomy: Taxonomy) -> Topics:
-    if text == "auto":
-        return default_topics(taxonomy)
-    if text in _PRESETS:
-        return topic_preset(taxonomy, text)
-    return select_topics(taxonomy, [part.strip() for part in text.split("+")])

@@ -23,6 +23,8 @@ _BASELINE_TITLES = {
     "same_for_all": "the same for all",
     "original": "unprotected log",
     "popular": "always the most frequent",
+    "bound_of_k": "bound by k",
+    "best_with_threshold": "best with this threshold",
 }
 
 
@@ -66,7 +68,8 @@ class MeasureResult(Record):
         value: The value, or None if the measure does not apply.
         interval: The confidence interval of the value, if the measure is a sample.
         baselines: What other values mean, by name: `chance` is that of guessing, `original` that
-            of the unprotected log.
+            of the unprotected log, `best_with_threshold` the best that the threshold of users of
+            the method allows.
         counts: What was counted, such as users.
         details: Other results; in JSON their keys are beside `value`.
         summary: The result in one sentence.
