@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from ..concepts.mapping.options import LANGUAGE_HELP, SAME, TERMS_HELP, MappingOptions
 from ..core.parameters import Parametrized, parameter
@@ -21,6 +21,9 @@ from ..log.query_log import QueryLog
 from ..release.release import Release
 from .context import MeasureContext
 from .result import Interval, MeasureResult
+
+if TYPE_CHECKING:
+    from ._shared.thresholds import Threshold
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,18 @@ class Measure(Parametrized, ABC):
     @abstractmethod
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the value of a release, and what is needed to interpret it: `self.result(...)`."""
+
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Return the measures that are computed if none is named: one with the defaults."""
+        return (cls(),)
+
+    def best_with(self, context: MeasureContext, threshold: Threshold) -> float | None:  # noqa: ARG002
+        """Return the best value of any release in which each text has so many users.
+
+        None where the threshold does not limit the value, or the limit is not known.
+        """
+        return None
 
     def prepare(self, context: MeasureContext) -> None:
         """Check the log, and compute once what the measurements of all releases need."""

@@ -7,7 +7,7 @@ L is 100 times the distance of the two clusterings (see `_shared/clustering.py`)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -87,9 +87,7 @@ class InformationLoss(ConceptMeasure):
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return L with its baselines, and the basis."""
         was = self._original_clusters(context)
-        pairs, note = released_concepts(context, release, self.mapping_options)
-        now = build_profiles(_add_missing_users(pairs, was.profiles.users))
-        matrix = profile_distance_matrix(context.taxonomy(self.mapping_options), now)
+        matrix, note = self._released_distances(context, was, release)
         labels = self._cut(matrix, was.number)
         baseline, description = self._baseline(context, was, release)
         chance = _percent(expected_distance(was.labels, labels))
@@ -106,6 +104,11 @@ class InformationLoss(ConceptMeasure):
             basis=f"{self._basis(context, was)}; {note}",
         )
 
+    @classmethod
+    def variants(cls) -> tuple[Self, ...]:
+        """Return the measure with both linkages: they share all distances."""
+        return cls(), cls(linkage="average")
+
     def prepare(self, context: MeasureContext) -> None:
         """Cluster the users of the log, and raise if all users are equal."""
         self._original_clusters(context)
@@ -113,13 +116,38 @@ class InformationLoss(ConceptMeasure):
     def _original_clusters(self, context: MeasureContext) -> _OriginalClusters:
         return context.cached((self, "clusters"), lambda: self._cluster_original(context))
 
+    def _original_distances(self, context: MeasureContext) -> tuple[Profiles, Matrix]:
+        """Return profiles and distances of the log's users; measures in a row share them."""
+        taxonomy = context.taxonomy(self.mapping_options)
+
+        def compute_distances() -> tuple[Profiles, Matrix]:
+            profiles = build_profiles(context.concepts(self.mapping_options))
+            self._check_size(len(profiles))
+            concepts = np.unique(profiles.lists.items)
+            cache_distances(taxonomy, concepts[concepts != UNMAPPED])
+            return profiles, profile_distance_matrix(taxonomy, profiles)
+
+        key = ("distances of users", self.mapping_options)
+        return context.latest(key, context.log, compute_distances)
+
+    def _released_distances(
+        self, context: MeasureContext, was: _OriginalClusters, release: Release
+    ) -> tuple[Matrix, str]:
+        """Return the distances of released logs, and a note; both linkages share them."""
+
+        def compute_distances() -> tuple[Matrix, str]:
+            pairs, note = released_concepts(context, release, self.mapping_options)
+            now = build_profiles(_add_missing_users(pairs, was.profiles.users))
+            return profile_distance_matrix(context.taxonomy(self.mapping_options), now), note
+
+        # The name is that of the original's distances: only one matrix is in memory.
+        key = ("distances of users", self.mapping_options)
+        return context.latest(key, release, compute_distances)
+
     def _cluster_original(self, context: MeasureContext) -> _OriginalClusters:
         taxonomy = context.taxonomy(self.mapping_options)
-        profiles = build_profiles(context.concepts(self.mapping_options))
-        self._check_size(len(profiles))
-        concepts = np.unique(profiles.lists.items)
-        cache_distances(taxonomy, concepts[concepts != UNMAPPED])
-        matrix = profile_distance_matrix(taxonomy, profiles)
+        profiles, matrix = self._original_distances(context)
+        self._check_size(len(profiles))  # the distances may be those of a measure before
         number = self._choose_cluster_count(matrix)
         labels = self._cut(matrix, number)
         if _count_clusters(labels) < 2:

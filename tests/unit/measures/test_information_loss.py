@@ -13,10 +13,15 @@ from small_logs import Sent, log_of, original_of, release_of, write_ruler
 
 from queryveil.concepts.loaders.registry import open_taxonomy
 from queryveil.concepts.mapping.options import MappingOptions
-from queryveil.concepts.similarity.profiles import build_profiles, profile_distances
+from queryveil.concepts.similarity.profiles import (
+    build_profiles,
+    profile_distance_matrix,
+    profile_distances,
+)
 from queryveil.errors import InputError, ParameterError, UsageError
 from queryveil.log.query_log import QueryLog
 from queryveil.log.reading import read_log
+from queryveil.measures import information_loss
 from queryveil.measures._shared.clustering import cut_tree, linkage_tree, partition_distance
 from queryveil.measures._shared.random_groups import (
     PROTOTYPE_RULES,
@@ -184,6 +189,28 @@ def test_refusals(ruler: str) -> None:
         loss(ruler, BEFORE, BEFORE, mapping=None)
     with pytest.raises(UsageError, match="no users' logs"):
         loss(ruler, BEFORE, BEFORE, log=None)
+
+
+def test_both_linkages_share_the_distances(ruler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    computed = []
+
+    def count(*arguments: object) -> object:
+        computed.append(arguments)
+        return profile_distance_matrix(*arguments)
+
+    monkeypatch.setattr(information_loss, "profile_distance_matrix", count)
+    log = log_of(BEFORE)
+    context, first, second = MeasureContext(log), release_of(log, BEFORE), release_of(log, {})
+    both = [InformationLoss(taxonomy=ruler, clusters=2, linkage=way) for way in ("ward", "average")]
+    for measure in both:
+        measure.prepare(context)
+    assert len(computed) == 1
+    values = [m.compute(context, release).value for release in (first, second) for m in both]
+    assert len(computed) == 3
+    assert values == [0, 0, 100, 100]
+    assert [str(measure) for measure in InformationLoss.variants()] == [
+        "information-loss", "information-loss:linkage=average",
+    ]  # fmt: skip
 
 
 PLAYERS_AND_SINGERS = {"a": ["tennis"], "b": ["golf"], "c": ["music"], "d": ["opera"]}
