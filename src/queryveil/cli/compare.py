@@ -32,7 +32,9 @@ Sweep = Annotated[
     list[str] | None,
     typer.Option(help="Values of a parameter: epsilon=0.1,1,10 or k=2..7; several times."),
 ]
-Repeats = Annotated[int, typer.Option(min=1, help="Runs of each method, to show the spread.")]
+Repeats = Annotated[
+    int, typer.Option(min=1, help="Runs of each method, each with its own seed, for an interval.")
+]
 Measures = Annotated[
     str | None,
     typer.Option(help="Measures, separated by commas; else two of risk and three of utility."),
@@ -99,14 +101,10 @@ def _check_choice(preset: str | None, others: Mapping[str, str | list[str] | Non
 
 def _draw_comparison(console: Console, result: comparison.Comparison, out: Path) -> None:
     for spec, about in result.measures.items():
-        console.print(
-            f"[bold]{sanitize(spec)}[/]  {sanitize(about.title)}, {about.better} is better"
-        )
-        table = Table.grid(padding=(0, 3))
-        for (label, swept), rows in _group_runs(result.rows, spec).items():
-            table.add_row(f"  {sanitize(label)}", sanitize(swept), *_format_cells(rows))
-        console.print(table)
-        console.print()
+        title = f"{sanitize(about.title)}, {about.better} is better"
+        console.print(f"[bold]{sanitize(spec)}[/]  {title}")
+        _draw_runs(console, result, [_format_mean(result, run, spec) for run in result.means])
+    _draw_utility(console, result)
     if result.known_before:
         console.print(f"{result.known_before:,} figures were known from an earlier run.")
     for note in result.notes:
@@ -125,25 +123,56 @@ def failed_runs(rows: Sequence[comparison.ComparisonRow]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _group_runs(
-    rows: Sequence[comparison.ComparisonRow], measure: str
-) -> dict[tuple[str, str], list[comparison.ComparisonRow]]:
-    """Return the repeats of each run, by its shortened label and its swept values."""
-    short = short_labels(dict.fromkeys(row.label for row in rows))
-    runs: dict[tuple[str, str], list[comparison.ComparisonRow]] = {}
-    for row in rows:
-        if row.measure == measure:
-            swept = " ".join(f"{name}={value}" for name, value in row.params.items())
-            runs.setdefault((short[row.label], swept), []).append(row)
-    return runs
+def _draw_utility(console: Console, result: comparison.Comparison) -> None:
+    """Print the figure of utility of each run, if any run has one."""
+    utilities = sum(about.kind == "utility" for about in result.measures.values())
+    if not any(run.utility for run in result.means):
+        return
+    of = "one utility measure" if utilities == 1 else f"{utilities} utility measures"
+    console.print(
+        f"[bold]utility[/]  mean score of {of}: 0 for an empty release, 1 for the original log",
+        soft_wrap=True,
+    )
+    cells = [
+        _format_value(run.utility)
+        if run.utility
+        else ("", f"[yellow]{sanitize(run.no_utility_because or '')}[/]", "")
+        for run in result.means
+    ]
+    _draw_runs(console, result, cells)
 
 
-def _format_cells(rows: Sequence[comparison.ComparisonRow]) -> tuple[str, str]:
-    values = [row.value for row in rows if row.value is not None]
-    if not values:
-        return "", f"[yellow]{sanitize(rows[0].error or '')}[/]"
-    spread = f"{min(values):.4f} to {max(values):.4f}" if len(values) > 1 else ""
-    return f"{sum(values) / len(values):.4f}", f"[dim]{spread}[/]"
+def _draw_runs(
+    console: Console, result: comparison.Comparison, cells: Sequence[tuple[str, str, str] | None]
+) -> None:
+    """Print a line for each run with cells: its shortened label, its swept values, the cells."""
+    short = short_labels(dict.fromkeys(run.label for run in result.means))
+    table = Table.grid(padding=(0, 3))
+    for run, own in zip(result.means, cells, strict=True):
+        if own is not None:
+            swept = " ".join(f"{name}={value}" for name, value in run.params.items())
+            table.add_row(f"  {sanitize(short[run.label])}", sanitize(swept), *own)
+    console.print(table)
+    console.print()
+
+
+def _format_mean(
+    result: comparison.Comparison, run: comparison.RunMeans, measure: str
+) -> tuple[str, str, str] | None:
+    """Return the cells of a measure of a run, or None if it was not asked for."""
+    if measure in run.values:
+        return _format_value(run.values[measure])
+    own = (run.label, run.method, measure)
+    rows = [row for row in result.rows if (row.label, row.method, row.measure) == own]
+    errors = [row.error or f"a value is {row.value}" for row in rows if row.value is None]
+    return ("", f"[yellow]{sanitize(errors[0])}[/]", "") if errors else None
+
+
+def _format_value(value: comparison.MeanValue) -> tuple[str, str, str]:
+    interval, best = value.interval, value.best_with_threshold
+    spread = "" if interval is None else f"95%: {interval.low:.4f} to {interval.high:.4f}"
+    limit = "" if best is None else f"at best {best:.4f} with this threshold"
+    return f"{value.mean:.4f}", f"[dim]{spread}[/]", f"[dim]{limit}[/]"
 
 
 @app.command(example="queryveil measures record-linkage")

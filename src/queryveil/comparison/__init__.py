@@ -12,6 +12,7 @@ from .grid import (
     request_figures,
 )
 from .journal import Journal, open_journal
+from .means import MeanValue, RunMeans
 from .page import render_comparison
 from .private_report import render_private_report
 from .release_measurement import ReleaseMeasurement, measure_folder
@@ -37,8 +38,10 @@ __all__ = [
     "FigureSpec",
     "Journal",
     "LogSummary",
+    "MeanValue",
     "MeasureInfo",
     "ReleaseMeasurement",
+    "RunMeans",
     "RunOptions",
     "check_comparison_output",
     "compare",

@@ -32,6 +32,7 @@ from .journal import Journal, log_cache_key, row_key
 from .references import REFERENCE_RUNS, applies_to_references, reference_runs
 from .result import Comparison, ComparisonRow, Figure, LogSummary, MeasureInfo, RunOptions
 from .runner import Measurement, default_workers, group_tasks, run_tasks
+from .utility import add_means
 
 LogOrReader = QueryLog | Callable[[], QueryLog]
 Wanted = dict[tuple[str, str], tuple[MethodRun, dict[str, Measure]]]
@@ -65,7 +66,8 @@ def compare(
             which is called after all other checks.
         methods: One method or several, as objects or specs.
         sweep: Values of parameters: `{"k": [3, 5, 10]}`.
-        repeats: Runs of each method and combination of values.
+        repeats: Runs of each method and combination of values, each with its own seed; several
+            give a confidence interval. No run is published, and none spends budget.
         measures: One measure or several, as objects or specs; by default two of risk and three of
             utility, as on the command line.
         seed: Makes the runs repeatable.
@@ -79,7 +81,8 @@ def compare(
         reading: Options of `read_log`, such as `columns`.
 
     Returns:
-        One row for each run and measure; `to_pandas` and `to_polars` return them as a table.
+        One row for each run and measure; `to_pandas` and `to_polars` return them as a table,
+        and `means_table` their means over repeats with the figure of utility.
 
     Raises:
         UsageError: A method, a measure or a parameter is unknown.
@@ -130,7 +133,7 @@ def compare_figures(
     references = _reference_runs(wanted)
     rows, known = _compute_rows(before, wanted | references, how, journal or Journal(), stages)
     labels = {run.label for run, _ in references.values()}
-    return Comparison(
+    comparison = Comparison(
         queryveil=__version__,
         options=how,
         log=_summarize_log(before.log),
@@ -146,6 +149,7 @@ def compare_figures(
         rows=tuple(row for row in rows if row.label not in labels),
         references=tuple(row for row in rows if row.label in labels),
     )
+    return add_means(comparison)
 
 
 def _reference_runs(wanted: Wanted) -> Wanted:

@@ -11,7 +11,8 @@ from ..render.charts.scales import Range, format_number, summarize
 from ..render.html import render_page
 from ..render.tables import Cell, Column, SortableTable, number_cell
 from .frontier import FRONTIER_SCRIPTS, FRONTIER_STYLES, FrontierView, frontier_view
-from .result import ClaimResult, Comparison, ComparisonRow, Figure, MeasureInfo
+from .means import MeanValue, RunMeans
+from .result import UTILITY, ClaimResult, Comparison, ComparisonRow, Figure, MeasureInfo
 from .series import (
     ChartSeries,
     RunSummary,
@@ -70,6 +71,8 @@ class ComparisonView:
     frontier: FrontierView | None
     figures: tuple[FigureView, ...]
     all_runs: SortableTable
+    has_utility: bool
+    has_best: bool
     errors: tuple[str, ...]
     measures: tuple[str, ...]
     command: str
@@ -109,6 +112,12 @@ def comparison_view(
         frontier=frontier_view(comparison),
         figures=tuple(_figure(figure, comparison) for figure in comparison.figures),
         all_runs=_all_runs(comparison),
+        has_utility=_has_utility(comparison),
+        has_best=any(
+            value.best_with_threshold is not None
+            for run in comparison.means
+            for value in run.values.values()
+        ),
         errors=_errors(rows),
         measures=tuple(
             f"{name}: {about.title}, {about.unit}; {about.better} is better. {about.paper}."
@@ -251,21 +260,64 @@ def _range_cell(values: Range) -> Cell:
 
 
 def _all_runs(comparison: Comparison) -> SortableTable:
-    """Return every run with all its measures."""
-    measures = list(comparison.measures)
-    columns = (Column("method"), Column("at"), *(Column(name, "number") for name in measures))
-    rows = [
-        (Cell(run.short), Cell(run.at), *(_measured_cell(run, name) for name in measures))
-        for run in (*summarize_runs(comparison), *summarize_references(comparison))
-    ]
+    """Return every run with all its measures, and its figure of utility if any run has one."""
+    measures, has_utility = list(comparison.measures), _has_utility(comparison)
+    columns = (
+        Column("method"),
+        Column("at"),
+        *((Column(UTILITY, "number"),) * has_utility),
+        *(Column(name, "number") for name in measures),
+    )
+    means = {(run.label, run.method): run for run in comparison.means}
+    rows = []
+    for run in (*summarize_runs(comparison), *summarize_references(comparison)):
+        own = means.get((run.label, run.method))
+        utility = (_utility_cell(own),) * has_utility
+        cells = (_measured_cell(run, name, own) for name in measures)
+        rows.append((Cell(run.short), Cell(run.at), *utility, *cells))
     return SortableTable(columns, tuple(rows))
 
 
-def _measured_cell(run: RunSummary, measure: str) -> Cell:
+def _has_utility(comparison: Comparison) -> bool:
+    return any(run.utility is not None for run in comparison.means)
+
+
+def _utility_cell(run: RunMeans | None) -> Cell:
+    if run is None:  # a reference
+        return Cell("", "number", "")
+    if run.utility is None:
+        return _missing_cell(run.no_utility_because or "")
+    value = run.utility
+    return number_cell(format_number(value.mean), value.mean, note=format_interval(value))
+
+
+def _measured_cell(run: RunSummary, measure: str, means: RunMeans | None) -> Cell:
     spread = run.spread(measure)
-    if spread is not None:
+    if spread is None:
+        return _missing_cell(run.errors.get(measure, ""))
+    value = None if means is None else means.values.get(measure)
+    if value is None:
         return _range_cell(spread)
-    error = run.errors.get(measure, "")
+    best = value.best_with_threshold
+    notes = [format_interval(value), "" if best is None else f"at best {format_number(best)}"]
+    note = "; ".join(filter(None, notes))
+    return number_cell(format_number(value.mean), value.mean, note=f"({note})" if note else "")
+
+
+def format_interval(value: MeanValue) -> str:
+    """Return the confidence interval of a mean as text; empty if it is a point, or there is none.
+
+    >>> from queryveil.measures.result import Interval
+    >>> format_interval(MeanValue(3, 2.0, Interval(1.5, 2.5)))
+    '95%: 1.5 to 2.5'
+    """
+    if value.interval is None:
+        return ""
+    low, high = format_number(value.interval.low), format_number(value.interval.high)
+    return "" if low == high else f"95%: {low} to {high}"
+
+
+def _missing_cell(error: str) -> Cell:
     return Cell("", "number", "", "none" if error else "", "warn", tooltip=error)
 
 

@@ -19,9 +19,12 @@ REFERENCE_RUNS = (
 
 
 def reference_runs(measures: Iterable[Measure]) -> tuple[MethodRun, ...]:
-    """Return the runs of the references; none unless both a risk and a utility are measured."""
-    kinds = {measure.kind for measure in measures}
-    return REFERENCE_RUNS if kinds == {"risk", "utility"} else ()
+    """Return the runs of the references; none for risks alone, or for a single utility.
+
+    The frontier of a risk and a utility shows them, and the figure of utility needs them.
+    """
+    kinds = [measure.kind for measure in measures]
+    return REFERENCE_RUNS if "utility" in kinds and len(kinds) > 1 else ()
 
 
 def applies_to_references(measure: Measure) -> bool:

@@ -24,6 +24,7 @@ from .grid import expand_grid, request_figures
 from .private_report import render_private_report
 from .result import Comparison, ComparisonRow, RunOptions
 from .scatter import THIS_RELEASE
+from .utility import add_means
 
 _MAX_BYTES = 256 << 20  # a comparison has some hundred bytes a row
 _REPLACED = "the earlier measurements in private/measures.json could not be read: they are replaced"
@@ -94,11 +95,13 @@ def _add_release(
 ) -> Comparison:
     """Add this release to the runs; it replaces a run of the same method and values."""
     rows = [
-        ComparisonRow(method, THIS_RELEASE, {}, 1, spec, result.value)
+        ComparisonRow(
+            method, THIS_RELEASE, {}, 1, spec, result.value, details=result.to_row_details()
+        )
         for spec, result in measured.items()
     ]
     others = [row for row in comparison.rows if row.method != method]
-    return replace(comparison, rows=(*rows, *others))
+    return add_means(replace(comparison, rows=(*rows, *others)))
 
 
 def _write_report(

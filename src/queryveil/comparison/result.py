@@ -17,6 +17,9 @@ from ..core.records import Json, Record, Scalar, json_field
 from ..errors import UsageError
 from ..log.screening import check_setting
 from ..render.charts.picture import Chart
+from .means import MeanValue, RunMeans
+
+UTILITY = "utility"  # the name of the figure over all utility measures, beside those of measures
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,6 +168,8 @@ class Comparison(Record):
         known_before: The number of rows that an earlier run had computed.
         command: The command that repeats the comparison.
         references: The values of the log as it is, and of an empty release, for comparison.
+        means: The mean of each measure over the repeats of each run, with a confidence interval,
+            and the figure of utility.
     """
 
     schema_number = 1
@@ -179,6 +184,7 @@ class Comparison(Record):
     figures: tuple[Figure, ...]
     rows: tuple[ComparisonRow, ...]
     references: tuple[ComparisonRow, ...] = json_field(optional=True, default=())
+    means: tuple[RunMeans, ...] = json_field(optional=True, default=())
 
     def __repr__(self) -> str:
         methods = len({row.label for row in self.rows})
@@ -200,6 +206,35 @@ class Comparison(Record):
                 pl.Series("seconds", [row.seconds for row in rows], pl.Float64),
                 pl.Series("error", [row.error for row in rows], pl.String),
                 pl.Series("details", [json.dumps(row.details) for row in rows], pl.String),
+            ]
+        )
+
+    def means_table(self) -> pl.DataFrame:
+        """Return the means over repeats as a table; the figure of utility is a row of each run."""
+        cells: list[tuple[RunMeans, str, MeanValue]] = []
+        for run in self.means:
+            cells += [(run, name, value) for name, value in run.values.items()]
+            cells += [] if run.utility is None else [(run, UTILITY, run.utility)]
+        names = list(dict.fromkeys(name for run in self.means for name in run.params))
+        intervals = [value.interval for _, _, value in cells]
+        return pl.DataFrame(
+            [
+                pl.Series("method", [run.method for run, _, _ in cells], pl.String),
+                pl.Series("label", [run.label for run, _, _ in cells], pl.String),
+                *(
+                    _params_column(name, [run.params.get(name) for run, _, _ in cells])
+                    for name in names
+                ),
+                pl.Series("measure", [name for _, name, _ in cells], pl.String),
+                pl.Series("runs", [value.runs for _, _, value in cells], pl.Int64),
+                pl.Series("mean", [value.mean for _, _, value in cells], pl.Float64),
+                pl.Series("low", [each and each.low for each in intervals], pl.Float64),
+                pl.Series("high", [each and each.high for each in intervals], pl.Float64),
+                pl.Series(
+                    "best_with_threshold",
+                    [value.best_with_threshold for _, _, value in cells],
+                    pl.Float64,
+                ),
             ]
         )
 

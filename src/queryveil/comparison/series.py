@@ -171,6 +171,7 @@ class RunSummary:
     values: dict[str, list[float]] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     is_reference: bool = False
+    method: str = ""
 
     @property
     def at(self) -> str:
@@ -209,7 +210,7 @@ def summarize_references(comparison: Comparison) -> list[RunSummary]:
 def _summarize(rows: Sequence[ComparisonRow], short: Mapping[str, str]) -> list[RunSummary]:
     runs: dict[tuple[str, str], RunSummary] = {}
     for row in rows:
-        new = RunSummary(row.label, short[row.label], row.params)
+        new = RunSummary(row.label, short[row.label], row.params, method=row.method)
         run = runs.setdefault((row.label, row.method), new)
         if row.value is not None:
             run.values.setdefault(row.measure, []).append(row.value)

@@ -15,6 +15,7 @@ from ..engine.table import Table
 from ..errors import InputError
 from ..release.release import Release
 from ._shared.counts import released_frequencies
+from ._shared.thresholds import Threshold
 from .base import Measure
 from .context import MeasureContext
 from .result import MeasureResult
@@ -53,6 +54,16 @@ class QueryCoverage(Measure):
             ),
         }
         return self.result(fractions[self.weighting]["kept"], details=fractions, basis=note)
+
+    def best_with(self, context: MeasureContext, threshold: Threshold) -> float:
+        """Return the fraction kept of a release of all queries that the threshold allows."""
+        if threshold.phrases is None:
+            select = partial(_select_frequent, min_users=threshold.min_users)
+        else:
+            select = partial(_select_texts, texts=threshold.allowed_texts(context))
+        totals = aggregate(self._original_sizes(context), select, ["all"]).row(0, named=True)
+        kept = {"distinct": ("both", "queries"), "volume": ("kept", "lines")}[self.weighting]
+        return float(round(totals[kept[0]] / totals[kept[1]], 6))
 
     def prepare(self, context: MeasureContext) -> None:
         """Count the queries of the log."""
@@ -95,6 +106,25 @@ def _count_common(sizes: pl.LazyFrame, _: RandomSource, *, after: pl.DataFrame) 
         both=known.sum(),
         lines=pl.col("lines").sum(),
         kept=pl.min_horizontal("lines", "now").filter(known).sum(),
+    )
+    return totals.cast(pl.Int64).collect(engine="streaming").with_columns(all=pl.lit(0))
+
+
+def _select_frequent(sizes: pl.LazyFrame, _: RandomSource, *, min_users: int) -> pl.DataFrame:
+    return _sum_allowed(sizes, pl.col("users") >= min_users)
+
+
+def _select_texts(sizes: pl.LazyFrame, _: RandomSource, *, texts: pl.Series) -> pl.DataFrame:
+    return _sum_allowed(sizes, pl.col("query").cast(pl.String).is_in(texts.implode()))
+
+
+def _sum_allowed(sizes: pl.LazyFrame, is_allowed: pl.Expr) -> pl.DataFrame:
+    """Count the queries and rows of the log, and those of both that are allowed."""
+    totals = sizes.select(
+        queries=pl.len(),
+        both=is_allowed.sum(),
+        lines=pl.col("lines").sum(),
+        kept=pl.col("lines").filter(is_allowed).sum(),
     )
     return totals.cast(pl.Int64).collect(engine="streaming").with_columns(all=pl.lit(0))
 

@@ -8,6 +8,8 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from ._shared.counts import FrequencyMeasure
+from ._shared.thresholds import Threshold
+from .context import MeasureContext
 
 
 @dataclass(frozen=True)
@@ -32,3 +34,7 @@ class QueryFrequencyError(FrequencyMeasure):
     def texts(self, queries: pl.DataFrame) -> pl.DataFrame:
         """Return the queries unchanged."""
         return queries
+
+    def allowed(self, context: MeasureContext, threshold: Threshold, top: pl.Series) -> pl.Series:
+        """Return which of the top queries the threshold allows."""
+        return top.is_in(threshold.allowed_texts(context).implode())

@@ -28,6 +28,7 @@ from ._shared.rankings import (
     rank_by_feedback,
     rank_by_walk,
 )
+from ._shared.thresholds import Threshold
 from .base import Rerun
 from .context import MeasureContext
 from .result import MeasureResult
@@ -105,6 +106,16 @@ class RetrievalEffectiveness(CrossValidatedMeasure):
             basis=self._describe_basis(runs),
         )
         return replace(result, summary=self._summarize(result, test, all_released.height))
+
+    def best_with(self, context: MeasureContext, threshold: Threshold) -> float | None:
+        """Return the metric of the exact rows of all queries with enough users.
+
+        It is no strict bound: fewer rows can rank better by luck. There is none for phrases, since
+        a phrase can have the clicks of many queries.
+        """
+        if threshold.phrases is not None or self.scope == "released":
+            return None
+        return _mean(self.frequent_only(context, threshold.min_users), self.metric)
 
     def test_cases(self, log: QueryLog) -> pl.DataFrame:
         """Return the searches with clicks, one row per URL: topic, user, query, url, rank."""

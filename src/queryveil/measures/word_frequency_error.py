@@ -11,6 +11,9 @@ from ..concepts.mapping.language import get_language
 from ..concepts.mapping.tokens import tokenize
 from ..core.parameters import parameter
 from ._shared.counts import FrequencyMeasure
+from ._shared.queries import count_original_queries
+from ._shared.thresholds import Threshold
+from .context import MeasureContext
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,30 @@ class WordFrequencyError(FrequencyMeasure):
         >>> WordFrequencyError().texts(rows).rows()
         [('bed', 5)]
         """
-        words = queries.select("count", text=tokenize(queries["text"])).explode("text")
-        words = words.drop_nulls("text")
+        words = _split_words(queries)
         if not self.include_stop_words:
             stop = sorted(get_language(self.language).stop_words)
             words = words.filter(~pl.col("text").is_in(stop))
         return words.group_by("text").agg(pl.col("count").sum()).sort("text")
+
+    def allowed(self, context: MeasureContext, threshold: Threshold, top: pl.Series) -> pl.Series:
+        """Return which of the top words enough users sent, in any of their queries."""
+        users = context.cached((self, "users"), lambda: _count_users(context, top))
+        counts = top.to_frame("text").join(users, on="text", how="left", maintain_order="left")
+        return counts["users"].fill_null(0) >= threshold.min_users
+
+
+def _split_words(queries: pl.DataFrame) -> pl.DataFrame:
+    """Replace each query by its words; the other columns stay."""
+    words = queries.with_columns(text=tokenize(queries["text"])).explode("text")
+    return words.drop_nulls("text")
+
+
+def _count_users(context: MeasureContext, words: pl.Series) -> pl.DataFrame:
+    """Count the users who sent each of some words: text, users."""
+    counts = count_original_queries(context)
+    texts = pl.DataFrame({"text": counts.queries}).with_row_index("query")
+    wanted = _split_words(texts).filter(pl.col("text").is_in(words.implode())).unique()
+    rows = counts.rows.select("owner", query="text")
+    pairs = rows.join(wanted, on="query").select("owner", "text").unique()
+    return pairs.group_by("text").agg(users=pl.len().cast(pl.Int64))

@@ -15,6 +15,7 @@ from ..errors import QueryveilError, UsageError
 from ..log.keywords import READING_OPTIONS, ReadingKeywords
 from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
+from ..measures._shared.thresholds import BEST_WITH_THRESHOLD, Threshold
 from ..measures.base import MEASURES, Measure, Rerun, RerunMeasure, as_measure, list_measures
 from ..measures.context import MeasureContext
 from ..measures.result import MeasureResult, MeasureResults
@@ -28,10 +29,28 @@ from .screened_runs import DEFAULT, Screening, run_screened
 def compute_measure(
     chosen: Measure, context: MeasureContext, release: Release, rerun: Rerun | None
 ) -> MeasureResult:
-    """Return the result of a measure; only a `RerunMeasure` receives `rerun`."""
+    """Return the result of a measure; only a `RerunMeasure` receives `rerun`.
+
+    If the method states a threshold of users, the best value that it allows is a baseline.
+    """
     if isinstance(chosen, RerunMeasure) and rerun is not None:
-        return chosen.compute_rerun(context, release, rerun)
-    return chosen.compute(context, release)
+        result = chosen.compute_rerun(context, release, rerun)
+    else:
+        result = chosen.compute(context, release)
+    best = None if result.value is None else _best_value(chosen, context, release)
+    if best is None:
+        return result
+    return replace(result, baselines={**result.baselines, BEST_WITH_THRESHOLD: best})
+
+
+def _best_value(chosen: Measure, context: MeasureContext, release: Release) -> float | None:
+    threshold = Threshold.of(release)
+    if threshold is None:
+        return None
+    try:
+        return chosen.best_with(context, threshold)
+    except QueryveilError:  # a card names a taxonomy without its folder: no phrases are known
+        return None
 
 
 def method_of_release(release: Release) -> Method:
@@ -183,7 +202,8 @@ def _known_methods(release: Release) -> list[Method]:
 
 def _select_measures(measures: Iterable[str | Measure] | None) -> list[Measure]:
     if measures is None:
-        return [kind() for kind in MEASURES.values() if not issubclass(kind, RerunMeasure)]
+        kinds = (kind for kind in MEASURES.values() if not issubclass(kind, RerunMeasure))
+        return [variant for kind in kinds for variant in kind.variants()]
     selected = list_measures(measures)
     if not selected:
         raise UsageError("no measure was named", hint="see `MEASURES`")

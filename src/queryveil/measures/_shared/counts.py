@@ -18,6 +18,7 @@ from ...release.release import Release
 from ..base import Measure
 from ..context import MeasureContext
 from ..result import MeasureResult
+from .thresholds import Threshold
 
 Floats = NDArray[np.float64]
 
@@ -85,6 +86,15 @@ class FrequencyMeasure(Measure):
             },
             basis=note,
         )
+
+    @abstractmethod
+    def allowed(self, context: MeasureContext, threshold: Threshold, top: pl.Series) -> pl.Series:
+        """Return which of the top texts a release with a threshold can have."""
+
+    def best_with(self, context: MeasureContext, threshold: Threshold) -> float:
+        """Return the error of exact counts of all allowed texts: the fraction of the others."""
+        top = _top(self._original_counts(context), self.top_n)["text"]
+        return round(float(1 - self.allowed(context, threshold, top).cast(pl.Float64).mean()), 6)  # type: ignore[operator]
 
     def prepare(self, context: MeasureContext) -> None:
         """Count the texts of the log."""

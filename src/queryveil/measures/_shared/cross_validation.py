@@ -7,6 +7,7 @@ from other rows of a user would be tested on the same user.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -64,26 +65,44 @@ class CrossValidatedMeasure(RerunMeasure):
 
     def original(self, context: MeasureContext) -> pl.DataFrame:
         """Evaluate the test cases on the unprotected rows of the training users."""
-        return context.cached((self, "original"), lambda: self._evaluate_folds(context, None))
+        return context.cached(
+            (self, "original"),
+            lambda: self._evaluate_folds(
+                context,
+                lambda fold: statistics_of_log(self._training_log(context, fold).local_frame),
+            ),
+        )
+
+    def frequent_only(self, context: MeasureContext, min_users: int) -> pl.DataFrame:
+        """Evaluate the test cases on the rows whose query enough training users sent."""
+
+        def learn(fold: int) -> LogStatistics:
+            rows = self._training_log(context, fold).local_frame
+            users = rows.group_by("query").agg(users=pl.col("user").n_unique().cast(pl.Int64))
+            frequent = users.filter(pl.col("users") >= min_users)
+            return statistics_of_log(rows.join(frequent, on="query", how="semi"))
+
+        return context.cached(
+            (self, "frequent", min_users), lambda: self._evaluate_folds(context, learn)
+        )
 
     def released(
         self, context: MeasureContext, rerun: Rerun
     ) -> tuple[pl.DataFrame, list[LogStatistics]]:
         """Evaluate the test cases on releases of training users; return their statistics too."""
-        results = self._evaluate_folds(context, rerun)
+        results = self._evaluate_folds(context, lambda fold: self._learn(context, fold, rerun))
         return results, list(_cached_runs(context, rerun, self.folds).values())
 
-    def _evaluate_folds(self, context: MeasureContext, rerun: Rerun | None) -> pl.DataFrame:
+    def _evaluate_folds(
+        self, context: MeasureContext, learn: Callable[[int], LogStatistics]
+    ) -> pl.DataFrame:
         folds = self._sampled_cases(context).partition_by("fold", as_dict=True)
         results = [
-            self.evaluate(self._learn(context, int(fold), rerun), tests)
-            for (fold,), tests in sorted(folds.items())
+            self.evaluate(learn(int(fold)), tests) for (fold,), tests in sorted(folds.items())
         ]
         return pl.concat(results).sort("topic")
 
-    def _learn(self, context: MeasureContext, fold: int, rerun: Rerun | None) -> LogStatistics:
-        if rerun is None:
-            return statistics_of_log(self._training_log(context, fold).local_frame)
+    def _learn(self, context: MeasureContext, fold: int, rerun: Rerun) -> LogStatistics:
         runs = _cached_runs(context, rerun, self.folds)
         if fold not in runs:
             runs[fold] = _learn_release(rerun, self._training_log(context, fold), fold)

@@ -217,16 +217,20 @@ class QueryTextMeasure(Measure, ABC):
 
     def prepare(self, context: MeasureContext) -> None:
         """Assign numbers to the users and the queries of the log."""
-        _count_original_queries(context)
+        count_original_queries(context)
 
     def original_counts(self, context: MeasureContext, release: Release) -> UserQueryCounts:
         """Return the counts of the original queries, or of phrases if the release has phrases."""
         options = self.phrase_mapping(release)
         if options is None:
-            return _count_original_queries(context)
-        return context.cached(
-            ("sent phrases", options), lambda: self._count_phrases(context, options)
-        )
+            return count_original_queries(context)
+        try:
+            return count_original_phrases(context, options)
+        except InputError as error:
+            raise UsageError(
+                f'the release has phrases of the taxonomy "{options.taxonomy}", but: {error}',
+                hint=f"give the path of the file: {self.name}:taxonomy=FILE, or terms=FILE",
+            ) from error
 
     def unit_of(self, release: Release, number: int = 2) -> str:
         """Return the name of the texts of a release: queries or phrases."""
@@ -253,25 +257,6 @@ class QueryTextMeasure(Measure, ABC):
             own.language if self.language == SAME else self.language,
             self.terms or own.terms,
         )
-
-    def _count_phrases(self, context: MeasureContext, options: MappingOptions) -> UserQueryCounts:
-        try:
-            context.mapper(options)
-        except InputError as error:
-            raise UsageError(
-                f'the release has phrases of the taxonomy "{options.taxonomy}", but: {error}',
-                hint=f"give the path of the file: {self.name}:taxonomy=FILE, or terms=FILE",
-            ) from error
-        queries = _count_original_queries(context)
-        # A mapping numbers the distinct queries in sorted order, as `queries.queries` has them.
-        mapping = context.map_queries(queries.queries.to_frame("query").lazy(), options)
-        phrases = mapping.phrase_texts().select(
-            pl.col("phrase").alias("query"), text=mapping.phrases["query"]
-        )
-        pairs = queries.rows.join(phrases.with_columns(pl.col("text").cast(_ID_TYPE)), on="text")
-        counts = pairs.group_by("owner", "query").agg(pl.col("count").sum())
-        rows, texts = _number_names(counts, "query")
-        return UserQueryCounts(queries.users, texts, _sort_counts(rows.rename({"query": "text"})))
 
 
 def count_user_queries(log: pl.LazyFrame) -> UserQueryCounts:
@@ -328,8 +313,27 @@ def true_pairs(users: pl.Series, logs: pl.Series, release: Release) -> pl.DataFr
     return pairs
 
 
-def _count_original_queries(context: MeasureContext) -> UserQueryCounts:
+def count_original_queries(context: MeasureContext) -> UserQueryCounts:
+    """Count the queries of each user of the original log."""
     return context.cached("sent queries", lambda: count_user_queries(context.log.local_frame))
+
+
+def count_original_phrases(context: MeasureContext, options: MappingOptions) -> UserQueryCounts:
+    """Count the phrases of the queries of each user of the original log."""
+    return context.cached(("sent phrases", options), lambda: _count_phrases(context, options))
+
+
+def _count_phrases(context: MeasureContext, options: MappingOptions) -> UserQueryCounts:
+    queries = count_original_queries(context)
+    # A mapping numbers the distinct queries in sorted order, as `queries.queries` has them.
+    mapping = context.map_queries(queries.queries.to_frame("query").lazy(), options)
+    phrases = mapping.phrase_texts().select(
+        pl.col("phrase").alias("query"), text=mapping.phrases["query"]
+    )
+    pairs = queries.rows.join(phrases.with_columns(pl.col("text").cast(_ID_TYPE)), on="text")
+    counts = pairs.group_by("owner", "query").agg(pl.col("count").sum())
+    rows, texts = _number_names(counts, "query")
+    return UserQueryCounts(queries.users, texts, _sort_counts(rows.rename({"query": "text"})))
 
 
 def _number_names(rows: pl.DataFrame, column: str) -> tuple[pl.DataFrame, pl.Series]:
