@@ -20,7 +20,7 @@ OPEN = {
     "alternatives", "baselines", "blanked", "columns", "counts", "dropped", "excluded_users",
     "by_degree", "degrees",
     "files", "generated", "measures", "normalized", "objections", "parameters", "params",
-    "prevents", "rejected", "seconds", "sha256",
+    "prevents", "rejected", "seconds", "scores", "sha256",
 }  # fmt: skip
 COMMANDS = {
     "synth": "synth -o log.tsv --users 300 --seed 7",

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import comparison
+from ..comparison.page import format_interval
 from ..comparison.series import short_labels
 from ..core.parameters import split_specs
 from ..errors import UsageError
@@ -32,9 +33,7 @@ Sweep = Annotated[
     list[str] | None,
     typer.Option(help="Values of a parameter: epsilon=0.1,1,10 or k=2..7; several times."),
 ]
-Repeats = Annotated[
-    int, typer.Option(min=1, help="Runs of each method, each with its own seed, for an interval.")
-]
+Repeats = Annotated[int, typer.Option(min=1, help="Runs of each method, to show the spread.")]
 Measures = Annotated[
     str | None,
     typer.Option(help="Measures, separated by commas; else two of risk and three of utility."),
@@ -105,6 +104,12 @@ def _draw_comparison(console: Console, result: comparison.Comparison, out: Path)
         console.print(f"[bold]{sanitize(spec)}[/]  {title}")
         _draw_runs(console, result, [_format_mean(result, run, spec) for run in result.means])
     _draw_utility(console, result)
+    if result.has_limits:
+        console.print(
+            "At best: what no release reaches whose texts have as many users as the method "
+            "demands; for retrieval-effectiveness, the value of all rows of such texts.",
+            soft_wrap=True,
+        )
     if result.known_before:
         console.print(f"{result.known_before:,} figures were known from an earlier run.")
     for note in result.notes:
@@ -160,8 +165,8 @@ def _format_mean(
     result: comparison.Comparison, run: comparison.RunMeans, measure: str
 ) -> tuple[str, str, str] | None:
     """Return the cells of a measure of a run, or None if it was not asked for."""
-    if measure in run.values:
-        return _format_value(run.values[measure])
+    if measure in run.measures:
+        return _format_value(run.measures[measure])
     own = (run.label, run.method, measure)
     rows = [row for row in result.rows if (row.label, row.method, row.measure) == own]
     errors = [row.error or f"a value is {row.value}" for row in rows if row.value is None]
@@ -169,10 +174,9 @@ def _format_mean(
 
 
 def _format_value(value: comparison.MeanValue) -> tuple[str, str, str]:
-    interval, best = value.interval, value.best_with_threshold
-    spread = "" if interval is None else f"95%: {interval.low:.4f} to {interval.high:.4f}"
-    limit = "" if best is None else f"at best {best:.4f} with this threshold"
-    return f"{value.mean:.4f}", f"[dim]{spread}[/]", f"[dim]{limit}[/]"
+    best = value.best_with_threshold
+    limit = "" if best is None else f"at best {best:.4f}"
+    return f"{value.mean:.4f}", f"[dim]{format_interval(value)}[/]", f"[dim]{limit}[/]"
 
 
 @app.command(example="queryveil measures record-linkage")

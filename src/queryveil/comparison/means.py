@@ -36,7 +36,7 @@ class RunMeans(Record):
     """A method at its parameter values: the mean of each measure, and the figure of utility.
 
     Attributes:
-        values: The means by measure; a measure without a value in every repeat is left out.
+        measures: The means by measure; a measure without a value in every repeat is left out.
         utility: The mean of the scores of all utility measures: 0 for an empty release or
             guessing, 1 for the original log.
         scores: The mean score of each utility measure.
@@ -48,7 +48,7 @@ class RunMeans(Record):
     label: str
     method: str
     params: Mapping[str, Scalar]
-    values: Mapping[str, MeanValue]
+    measures: Mapping[str, MeanValue]
     utility: MeanValue | None = None
     scores: Mapping[str, float] = json_field(optional=True, default_factory=dict)
     no_utility_because: str | None = json_field(optional=True, default=None)

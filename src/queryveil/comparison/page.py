@@ -113,11 +113,7 @@ def comparison_view(
         figures=tuple(_figure(figure, comparison) for figure in comparison.figures),
         all_runs=_all_runs(comparison),
         has_utility=_has_utility(comparison),
-        has_best=any(
-            value.best_with_threshold is not None
-            for run in comparison.means
-            for value in run.values.values()
-        ),
+        has_best=comparison.has_limits,
         errors=_errors(rows),
         measures=tuple(
             f"{name}: {about.title}, {about.unit}; {about.better} is better. {about.paper}."
@@ -295,7 +291,7 @@ def _measured_cell(run: RunSummary, measure: str, means: RunMeans | None) -> Cel
     spread = run.spread(measure)
     if spread is None:
         return _missing_cell(run.errors.get(measure, ""))
-    value = None if means is None else means.values.get(measure)
+    value = None if means is None else means.measures.get(measure)
     if value is None:
         return _range_cell(spread)
     best = value.best_with_threshold

@@ -19,12 +19,13 @@ REFERENCE_RUNS = (
 
 
 def reference_runs(measures: Iterable[Measure]) -> tuple[MethodRun, ...]:
-    """Return the runs of the references; none for risks alone, or for a single utility.
+    """Return the runs of the references; none for risks alone, or for one utility alone.
 
-    The frontier of a risk and a utility shows them, and the figure of utility needs them.
+    The frontier of a risk and a utility shows them, and the figure of utility needs them. Several
+    variants of one measure are one: there is nothing to summarize.
     """
-    kinds = [measure.kind for measure in measures]
-    return REFERENCE_RUNS if "utility" in kinds and len(kinds) > 1 else ()
+    names = {measure.name: measure.kind for measure in measures}
+    return REFERENCE_RUNS if "utility" in names.values() and len(names) > 1 else ()
 
 
 def applies_to_references(measure: Measure) -> bool:

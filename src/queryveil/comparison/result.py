@@ -209,11 +209,17 @@ class Comparison(Record):
             ]
         )
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether any run has a value that its threshold of users limits."""
+        values = (value for run in self.means for value in run.measures.values())
+        return any(value.best_with_threshold is not None for value in values)
+
     def means_table(self) -> pl.DataFrame:
         """Return the means over repeats as a table; the figure of utility is a row of each run."""
         cells: list[tuple[RunMeans, str, MeanValue]] = []
         for run in self.means:
-            cells += [(run, name, value) for name, value in run.values.items()]
+            cells += [(run, name, value) for name, value in run.measures.items()]
             cells += [] if run.utility is None else [(run, UTILITY, run.utility)]
         names = list(dict.fromkeys(name for run in self.means for name in run.params))
         intervals = [value.interval for _, _, value in cells]

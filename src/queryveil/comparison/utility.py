@@ -85,8 +85,8 @@ def _find_references(name: str, rows: Sequence[ComparisonRow]) -> _References:
     values = {row.label: row for row in rows if row.measure == name}
     if not {ORIGINAL, EMPTY} <= values.keys():
         raise _NoScoreError(
-            f"{name} was not measured for the original log and an empty release: name a measure "
-            "of risk, or several of utility"
+            f"{name} was not measured for the original log and an empty release: name another "
+            "measure too"
         )
     return _References(_value_of(values[ORIGINAL]), _value_of(values[EMPTY]))
 

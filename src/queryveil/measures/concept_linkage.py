@@ -26,7 +26,7 @@ from .base import ConceptMeasure
 from .context import MeasureContext, released_log_concepts
 from .result import MeasureResult
 
-_TIE = 1e-9  # smaller differences of similarities are rounding errors
+_TIE = 1e-7  # smaller differences of similarities are rounding errors, also of 32-bit distances
 _CELLS = 1 << 23  # of a table of similarities (users by distinct logs) at a time: 64 MB
 _MAX_USERS = 10_000  # for distances, whose table has a cell for each user and each distinct log
 
@@ -204,8 +204,9 @@ class ConceptLinkage(ConceptMeasure):
         self, context: MeasureContext, users: _NumberedProfiles, logs: _DistinctLogs
     ) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """Yield blocks of users: the first one, and their similarities to the distinct logs."""
+        step = max(1, _CELLS // len(logs.sizes))
         if self.by == "distances":
-            yield self._ds_similarities(context, users, logs.profiles)
+            yield from self._ds_similarities(context, users, logs.profiles, step)
             return
         width = 1 + max(side.rows["text"].to_numpy().max() for side in (users, logs.profiles))
         length = _topic_length if self.by == "topics" else _cosine_length
@@ -213,19 +214,25 @@ class ConceptLinkage(ConceptMeasure):
             _unit_vectors(length(side.rows), len(side.names), width)
             for side in (users, logs.profiles)
         )
-        step = max(1, _CELLS // len(logs.sizes))
         for first in range(0, len(users.names), step):
             yield first, (one[first : first + step] @ other.T).toarray()
 
     def _ds_similarities(
-        self, context: MeasureContext, users: _NumberedProfiles, logs: _NumberedProfiles
-    ) -> tuple[int, NDArray[np.float64]]:
+        self,
+        context: MeasureContext,
+        users: _NumberedProfiles,
+        logs: _NumberedProfiles,
+        step: int,
+    ) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Yield 1 - Ds; a user without a concept is similar to no log."""
         before, after = (_as_profiles(side) for side in (users, logs))
-        present = users.rows["owner"].unique().sort().to_numpy()
         matrix = cross_distance_matrix(context.taxonomy(self.mapping_options), before, after)
-        scores = np.zeros((len(users.names), matrix.shape[1]))
-        scores[present] = 1 - matrix.round(6)
-        return 0, scores
+        present = users.rows["owner"].unique().sort().to_numpy().astype(np.int64)
+        for first in range(0, len(users.names), step):
+            scores = np.zeros((min(step, len(users.names) - first), matrix.shape[1]))
+            begin, end = np.searchsorted(present, (first, first + len(scores)))
+            scores[present[begin:end] - first] = 1 - matrix[begin:end]
+            yield first, scores
 
 
 def _log_names(release: Release, pairs: pl.DataFrame) -> pl.Series:

@@ -43,6 +43,23 @@ def test_compare(cli, log: str, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "report.html").read_text().count('<svg class="qv-chart"') == 2
 
 
+def test_compare_shows_intervals_limits_and_utility(cli, log: str) -> None:
+    typed = ("compare", log, "--methods", "frequent-queries", "--sweep", "min-users=2,3",
+             "--repeats", 2, "--measures", "uniqueness,query-coverage,word-frequency-error",
+             "--out", "out")  # fmt: skip
+    ran = cli(*typed)
+    assert ran.code == 0, ran.err
+    for text in ("mean score of 2 utility measures", "at best ", "At best: what no release"):
+        assert text in ran.out
+    found = document(cli(*typed, "--overwrite", "--json"))
+    for run in found["means"]:
+        coverage = run["measures"]["query-coverage"]
+        assert (coverage["runs"], coverage["low"]) == (2, coverage["mean"])
+        assert coverage["mean"] <= coverage["best_with_threshold"]
+        assert run["utility"]["runs"] == 2
+        assert set(run["scores"]) == {"query-coverage", "word-frequency-error"}
+
+
 def test_json(cli, log: str) -> None:
     typed = ("compare", log, "--methods", "frequent-queries", "--sweep", "min-users=2,9",
              "--measures", RULER, "--seed", 1, "--out", "out", "--json")  # fmt: skip

@@ -49,8 +49,8 @@ def test_the_figure_of_utility_by_hand() -> None:
     assert run.utility.mean == pytest.approx(0.6)
     assert run.utility.interval.low == pytest.approx(run.utility.interval.high)
     assert run.scores == {"kept": pytest.approx(0.6), "loss": pytest.approx(0.6)}
-    assert run.values["loss"].mean == 40
-    assert run.values["loss"].interval.high == pytest.approx(40 + 12.7062 * 10, abs=1e-2)
+    assert run.measures["loss"].mean == 40
+    assert run.measures["loss"].interval.high == pytest.approx(40 + 12.7062 * 10, abs=1e-2)
     assert run.no_utility_because is None
 
 
@@ -105,12 +105,12 @@ def test_every_run_has_means_limits_and_a_utility(comparison: Comparison) -> Non
     for run in comparison.means:
         assert 0 <= run.utility.mean <= 1
         assert run.utility.runs == 3
-        coverage = run.values["query-coverage"]
+        coverage = run.measures["query-coverage"]
         assert coverage.interval is not None
         assert coverage.mean <= coverage.best_with_threshold
-        errors = run.values["word-frequency-error"]
+        errors = run.measures["word-frequency-error"]
         assert errors.mean >= errors.best_with_threshold
-        assert run.values["uniqueness"].best_with_threshold is None
+        assert run.measures["uniqueness"].best_with_threshold is None
     assert Comparison.from_dict(comparison.to_dict()) == comparison
     assert set(json_schema(Comparison)["properties"]) == set(comparison.to_dict())
 

@@ -23,7 +23,7 @@ def cross_distance_matrix(taxonomy: Taxonomy, rows: Profiles, columns: Profiles)
     sums = _sum_nearest(taxonomy, rows, columns)
     sums += _sum_nearest(taxonomy, columns, rows).T
     sums /= rows.weights[:, None].astype(np.float32) + columns.weights.astype(np.float32)
-    return np.asarray(sums.round(_DIGITS))
+    return np.round(sums, _DIGITS, out=sums)
 
 
 def _sum_nearest(taxonomy: Taxonomy, profiles: Profiles, others: Profiles) -> Matrix:
