@@ -37,7 +37,7 @@ _HOW = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _NumberedProfiles:
     """Profiles of users or of logs; `rows` has owner (a number), text (a feature) and count.
 
@@ -48,7 +48,7 @@ class _NumberedProfiles:
     rows: pl.DataFrame
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _DistinctLogs:
     """The distinct released logs: their profiles, and how many released logs each stands for.
 
@@ -210,12 +210,12 @@ class ConceptLinkage(ConceptMeasure):
             return
         width = 1 + max(side.rows["text"].to_numpy().max() for side in (users, logs.profiles))
         length = _topic_length if self.by == "topics" else _cosine_length
-        one, other = (
+        user_vectors, log_vectors = (
             _unit_vectors(length(side.rows), len(side.names), width)
             for side in (users, logs.profiles)
         )
         for first in range(0, len(users.names), step):
-            yield first, (one[first : first + step] @ other.T).toarray()
+            yield first, (user_vectors[first : first + step] @ log_vectors.T).toarray()
 
     def _ds_similarities(
         self,
