@@ -63,7 +63,9 @@ def rewrite(public: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Non
     path = log_file(public)
     names = {"user": pl.String, "query": pl.String, "time": pl.String, "rank": pl.Int32,
              "url": pl.String}  # fmt: skip
-    rows = pl.DataFrame(read_rows(public), schema=names, orient="row")
+    found = read_rows(public)
+    names |= {"kind": pl.String} if len(found[0]) > len(names) else {}
+    rows = pl.DataFrame(found, schema=names, orient="row")
     changed = change(rows)
     write = {
         ".parquet": lambda: changed.write_parquet(path),
@@ -84,9 +86,11 @@ def mend_card(public: Path) -> None:
         if file.name != "release.json"
     }
     rows = read_rows(public)
-    distinct = [len({row[i] for row in rows} - {None}) for i in (0, 1, 4)]
-    card["figures"] = dict(zip(("rows", "ids", "queries", "urls"), [len(rows), *distinct],
-                               strict=True))  # fmt: skip
+    ids, urls = (len({row[i] for row in rows} - {None}) for i in (0, 4))
+    queries = len({row[1] for row in rows if row[5:] != ("part",)})
+    card["figures"] = {"rows": len(rows), "ids": ids, "queries": queries, "urls": urls}
+    if len(rows[0]) > 5:  # the rows say whether they are queries or parts of queries
+        card["figures"]["parts"] = len({row[1] for row in rows if row[5] == "part"})
     redraw(public, card)
     path.write_text(json.dumps(card), "utf-8")
 

@@ -108,7 +108,7 @@ def read_rows(public: Path) -> list[Row]:
         with (public / "log.csv").open(encoding="utf-8", newline="") as file:
             cells = list(csv.reader(file))[1:]
     bare = [[cell.removeprefix("'") or None for cell in row] for row in cells]
-    return [(u, q, t, int(r) if r else None, url) for u, q, t, r, url in bare]
+    return [(u, q, t, int(r) if r else None, *more) for u, q, t, r, *more in bare]
 
 
 def make(

@@ -83,7 +83,7 @@ def attack_scores(known: TargetKnowledge, release: Release) -> dict[str, Floats]
 
 def _count_released(sent: UserQueryCounts, release: Release) -> pl.DataFrame:
     """Count the released rows of each original text: text, released."""
-    counts, _ = released_frequencies(release)
+    counts, _ = released_frequencies(release, with_parts=True)
     names = pl.DataFrame({"name": sent.queries}).with_row_index("place")
     both = counts.rename({"text": "name"}).join(names, on="name")
     return both.select(pl.col("place").cast(pl.UInt32).alias("text"), released="count")

@@ -30,6 +30,7 @@ class WordFrequencyError(FrequencyMeasure):
     unit: ClassVar[str] = "mean relative error"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     kind: ClassVar[Literal["risk", "utility"]] = "utility"
+    counts_parts: ClassVar[bool] = True
 
     include_stop_words: bool = parameter(False, 'count words such as "of" too')
     language: str = parameter("english", "language whose stop words are left out")

@@ -19,7 +19,8 @@ from ..engine.table import PartitionOutput, ProtectedTable, RemoteTable
 from ..errors import EmptyReleaseError, UsageError
 from ..log.accounting import RowAccounting
 from ..log.query_log import QueryLog
-from ..release.formats import PUBLIC_SCHEMA
+from ..release.checks import promises_kinds
+from ..release.formats import PUBLIC_SCHEMA, SCHEMA_WITH_KIND
 from ..release.release import Release
 from .base import METHODS, Method, MethodOutput
 
@@ -63,7 +64,7 @@ def run_method(
     except EmptyReleaseError as error:
         if not allow_empty:
             raise
-        output = _empty_output(log, error.what)
+        output = _empty_output(method, log, error.what)
     return _make_release(method, output, log, progress)
 
 
@@ -120,9 +121,10 @@ def _make_release(
     )
 
 
-def _empty_output(log: QueryLog, reason: str) -> MethodOutput:
+def _empty_output(method: Method, log: QueryLog, reason: str) -> MethodOutput:
+    with_kinds = promises_kinds(method.guarantee().checks)
     return MethodOutput(
-        log=pl.LazyFrame(schema=PUBLIC_SCHEMA),
+        log=pl.LazyFrame(schema=SCHEMA_WITH_KIND if with_kinds else PUBLIC_SCHEMA),
         mapping=pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String}),
         dropped={reason: log.accounting.kept},
         notes=(reason,),

@@ -24,6 +24,7 @@ from ..engine.operations import count_rows, values_of
 from ..errors import UnknownVersionError, VerificationError
 from ..ledger.reservation import LedgerReference
 from ..log.detectors import DetectorUse
+from .formats import has_kinds, parts_of_queries, whole_queries
 from .guarantee import Guarantee, Level, summarize_standing
 from .noise import NoiseDescription
 
@@ -33,6 +34,8 @@ class Figures(Record):
     """The numbers of rows, pseudonyms, distinct queries and URLs of the public files.
 
     Attributes:
+        queries: Where rows have a kind, the distinct whole queries alone.
+        parts: The distinct parts of queries; None where rows have no kind.
         tables: The number of rows of each table, by its file name.
     """
 
@@ -42,6 +45,7 @@ class Figures(Record):
     ids: int
     queries: int
     urls: int
+    parts: int | None = json_field(optional=True, default=None)
     tables: Mapping[str, int] = json_field(flat=True, default_factory=dict)
 
 
@@ -54,9 +58,11 @@ def public_figures(
     if log is None:
         queries = tables["queries"].height if "queries" in tables else 0
         urls = tables["clicks"]["url"].n_unique() if "clicks" in tables else 0
-        return Figures(0, 0, queries, urls, sizes)
-    ids, queries, urls = (values_of(log, column).height for column in ("user", "query", "url"))
-    return Figures(count_rows(log), ids, queries, urls, sizes)
+        return Figures(0, 0, queries, urls, tables=sizes)
+    ids, urls = (values_of(log, column).height for column in ("user", "url"))
+    queries = values_of(whole_queries(log), "query").height
+    parts = values_of(parts_of_queries(log), "query").height if has_kinds(log) else None
+    return Figures(count_rows(log), ids, queries, urls, parts, sizes)
 
 
 @dataclass(frozen=True, repr=False)

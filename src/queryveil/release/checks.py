@@ -6,7 +6,7 @@ published log or tables and the arguments, and returns a check result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -18,6 +18,7 @@ from ..engine.operations import count_rows
 from ..errors import VerificationError
 from ..log.query_log import is_click
 from .check_results import CheckResult
+from .formats import KIND, PART, WHOLE, has_kinds
 from .guarantee import Check
 from .text_checks import (
     NO_IDENTIFIERS,
@@ -294,6 +295,27 @@ def _check_disjoint_clicks(log: pl.LazyFrame, _: NoArguments) -> CheckResult:
 _DISJOINT = "no URL was clicked for two queries"
 
 
+ROW_KINDS = "row-kinds"
+_KINDS = f"each row is a {WHOLE} or a {PART} of one, and no {PART} has a rank or a URL"
+
+
+def promises_kinds(checks: Iterable[Check]) -> bool:
+    """Return whether a card promises a log whose rows say whether they are queries or parts."""
+    return any(check.check == ROW_KINDS for check in checks)
+
+
+def _check_row_kinds(log: pl.LazyFrame, _: NoArguments) -> CheckResult:
+    """Check that each row says what it is: a query that users sent, or a part of such queries."""
+    if not has_kinds(log):
+        return CheckResult(ROW_KINDS, False, f"the log has no column {KIND}, not so: {_KINDS}")
+    kind = pl.col(KIND).cast(pl.String)
+    known = kind.is_in([WHOLE, PART]).fill_null(False)
+    rows = count_rows(log.filter(~known | ((kind == PART) & is_click())))
+    return CheckResult(
+        ROW_KINDS, not rows, f"not so in {rows:,} rows: {_KINDS}" if rows else _KINDS
+    )
+
+
 def _describe_min_ids(arguments: MinIds) -> str:
     name = " and ".join(arguments.columns)
     return f"each value of {name} has {arguments.at_least:,} or more {arguments.ids}"
@@ -310,6 +332,7 @@ _LOG_CHECKS: Mapping[str, _ExecutableCheck[pl.LazyFrame, Any]] = {
     "no-clicks": _ExecutableCheck(NoArguments, _check_no_clicks, lambda _: "no clicks are given"),
     "slots": _ExecutableCheck(Slots, _check_slots, _describe_slots),
     "disjoint-clicks": _ExecutableCheck(NoArguments, _check_disjoint_clicks, lambda _: _DISJOINT),
+    ROW_KINDS: _ExecutableCheck(NoArguments, _check_row_kinds, lambda _: _KINDS),
 }
 
 

@@ -4,11 +4,15 @@ A spreadsheet runs a cell as a formula if it begins with = + - @ (or their wide 
 character, also inside of quotation marks. In CSV and TSV such a cell gets an apostrophe in front,
 and so does a cell that begins with an apostrophe, so that removing one apostrophe always restores
 the text. Parquet and JSON lines keep every text as it is.
+
+A log has five columns. Where a method releases parts of queries beside whole queries, it has a
+sixth one, `kind`, which says which of both each row is.
 """
 
 from __future__ import annotations
 
 import glob
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -25,6 +29,9 @@ PUBLIC_SCHEMA = {
     "rank": pl.Int32,
     "url": pl.String,
 }
+KIND = "kind"
+WHOLE, PART = "query", "part"  # the values of the column `kind`
+SCHEMA_WITH_KIND = PUBLIC_SCHEMA | {KIND: pl.String}
 Target = Path | IO[bytes]
 # A TSV cell without quotes cannot hold these characters; their percent encoding replaces them.
 _URL_ESCAPES = {"\t": "%09", "\r": "%0D", "\n": "%0A"}
@@ -72,12 +79,27 @@ def _format_times(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _scan_csv(path: Path) -> pl.LazyFrame:
-    return _unescape_texts(pl.scan_csv(path, schema=PUBLIC_SCHEMA, glob=False))
+    schema = _schema_of(_first_line(path).split(","))
+    return _unescape_texts(pl.scan_csv(path, schema=schema, glob=False))
 
 
 def _scan_tsv(path: Path) -> pl.LazyFrame:
-    rows = pl.scan_csv(path, separator="\t", quote_char=None, schema=PUBLIC_SCHEMA, glob=False)
+    schema = _schema_of(_first_line(path).split("\t"))
+    rows = pl.scan_csv(path, separator="\t", quote_char=None, schema=schema, glob=False)
     return _unescape_texts(rows)
+
+
+_LONGEST_LINE = 1 << 20  # bytes of a first line that are read to recognize the columns
+
+
+def _first_line(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.readline(_LONGEST_LINE).decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _schema_of(names: Iterable[str]) -> dict[str, type[pl.DataType]]:
+    """Return the columns of a log with these names; the five usual ones if they are others."""
+    return dict(SCHEMA_WITH_KIND if list(names) == list(SCHEMA_WITH_KIND) else PUBLIC_SCHEMA)
 
 
 def _unescape_texts(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -91,7 +113,16 @@ def _scan_parquet(path: Path) -> pl.LazyFrame:
 
 
 def _scan_jsonl(path: Path) -> pl.LazyFrame:
-    return pl.scan_ndjson(glob.escape(str(path)), schema=PUBLIC_SCHEMA)
+    return pl.scan_ndjson(glob.escape(str(path)), schema=_schema_of(_first_keys(path)))
+
+
+def _first_keys(path: Path) -> list[str]:
+    """Return the keys of the first line of JSON; none if it is no object, or too long."""
+    try:
+        first = json.loads(_first_line(path))
+    except (ValueError, RecursionError):
+        return []
+    return list(first) if isinstance(first, dict) else []
 
 
 @dataclass(frozen=True)
@@ -102,7 +133,7 @@ class OutputFormat:
         name: The name, which is the ending of the file too.
         media_type: The media type that the metadata state.
         sink: Writes rows to a path or a binary file.
-        scan: Reads a file: user, query, time (as text), rank, url.
+        scan: Reads a file: user, query, time (as text), rank, url, and kind if the file has it.
         is_text: Whether equal rows have equal bytes, so that `verify` can compare them.
     """
 
@@ -147,11 +178,35 @@ def write_public_log(rows: pl.LazyFrame, folder: Path, output_format: str) -> Pa
 
 def sink_log(rows: pl.LazyFrame, target: Target, output_format: str) -> None:
     """Write the rows in a format, to a path or to a binary file."""
-    OUTPUT_FORMATS[output_format].sink(rows.with_columns(pl.col(_TEXTS).cast(pl.String)), target)
+    texts = [*_TEXTS, *((KIND,) if has_kinds(rows) else ())]
+    OUTPUT_FORMATS[output_format].sink(rows.with_columns(pl.col(texts).cast(pl.String)), target)
+
+
+def has_kinds(log: pl.LazyFrame) -> bool:
+    """Return whether the rows of a released log say whether they are queries or parts of them."""
+    return KIND in log.collect_schema()
+
+
+def whole_queries(log: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows of a released log that are whole queries: all, if they have no kind.
+
+    >>> rows = {"query": ["red shoes", "shoes"], "kind": ["query", "part"]}
+    >>> whole_queries(pl.LazyFrame(rows)).collect()["query"].to_list()
+    ['red shoes']
+    """
+    return log.filter(pl.col(KIND).cast(pl.String) == WHOLE) if has_kinds(log) else log
+
+
+def parts_of_queries(log: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows of a released log that are parts of queries: none, if they have no kind."""
+    return log.filter(pl.col(KIND).cast(pl.String) == PART) if has_kinds(log) else log.head(0)
 
 
 def read_public_log(folder: Path) -> pl.LazyFrame | None:
-    """Read a published log: user, query, time (as text), rank, url; None if there is none."""
+    """Read a published log: user, query, time (as text), rank, url, and kind where it has one.
+
+    None if there is no log.
+    """
     for output_format in OUTPUT_FORMATS.values():
         if (path := folder / f"log.{output_format.name}").exists():
             return output_format.scan(path)

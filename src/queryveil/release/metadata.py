@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from ..core.records import Json
 from .cards import PublicCard
-from .formats import OUTPUT_FORMATS, PUBLIC_SCHEMA, PUBLIC_TABLES
+from .checks import promises_kinds
+from .formats import KIND, OUTPUT_FORMATS, PUBLIC_SCHEMA, PUBLIC_TABLES, SCHEMA_WITH_KIND
 from .guarantee import Check, Guarantee
 
 # A document in the format of others: they choose its keys.
@@ -119,6 +120,7 @@ _COLUMNS = {
     "query": ("sc:Text", "the query, or what the method put in its place"),
     "rank": ("sc:Integer", "the place of the clicked result in the list, where a click is given"),
     "url": ("sc:Text", "the clicked result, where a click is given"),
+    KIND: ("sc:Text", "query: the text is a whole query; part: a run of words inside of queries"),
     "next": ("sc:Text", "the query that came after"),
     "count": ("sc:Integer", "how many, as the method counts: noise can be in it"),
 }
@@ -126,7 +128,8 @@ _COLUMNS = {
 
 def croissant_metadata(card: PublicCard) -> ForeignDocument:
     """Return the Croissant description of a release: files, columns and responsible use."""
-    names = [name for name in card.files if _columns_of(name)]
+    checks = card.guarantee.checks
+    names = [name for name in card.files if _columns_of(name, checks)]
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -136,19 +139,20 @@ def croissant_metadata(card: PublicCard) -> ForeignDocument:
         "keywords": ["query log", "web search", "anonymization", card.method],
         "isLiveDataset": False,
         "distribution": [_file(name, card.files[name]) for name in names],
-        "recordSet": [_records(name, card.guarantee.checks) for name in names],
+        "recordSet": [_records(name, checks) for name in names],
         **responsible_ai_fields(card),
     }
 
 
-def _columns_of(name: str) -> tuple[str, ...]:
+def _columns_of(name: str, checks: Sequence[Check]) -> tuple[str, ...]:
     """Return the columns of a data file; of another file, none."""
     path = PurePath(name)
     if path.suffix[1:] not in OUTPUT_FORMATS:
         return ()
     if path.stem in PUBLIC_TABLES:
         return (*PUBLIC_TABLES[path.stem], "count")
-    return tuple(PUBLIC_SCHEMA) if path.stem == "log" else ()
+    schema = SCHEMA_WITH_KIND if promises_kinds(checks) else PUBLIC_SCHEMA
+    return tuple(schema) if path.stem == "log" else ()
 
 
 def _file(name: str, digest: str) -> ForeignDocument:
@@ -165,7 +169,7 @@ def _file(name: str, digest: str) -> ForeignDocument:
 def _records(name: str, checks: Sequence[Check]) -> ForeignDocument:
     stem = PurePath(name).stem
     columns = {"time": _time(checks), **_COLUMNS}
-    fields = [_field(name, column, *columns[column]) for column in _columns_of(name)]
+    fields = [_field(name, column, *columns[column]) for column in _columns_of(name, checks)]
     key = [{"@id": f"{stem}/{column}"} for column in PUBLIC_TABLES.get(stem, ())]
     return {
         "@type": "cr:RecordSet",

@@ -170,6 +170,8 @@ def _figures(card: PublicCard) -> dict[str, int]:
     if not counts.tables or counts.rows:
         figures |= {"rows": counts.rows, "pseudonyms": counts.ids}
         figures["distinct queries"] = counts.queries
+        if counts.parts is not None:
+            figures["distinct parts of queries"] = counts.parts
     if counts.urls:
         figures["distinct URLs"] = counts.urls
     return figures

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from .formats import PUBLIC_SCHEMA, PUBLIC_TABLES
+from .formats import PUBLIC_TABLES, SCHEMA_WITH_KIND
 from .noise import CountNoise, NoiseDescription
 
 SAMPLE_ROWS = 10
@@ -80,7 +80,7 @@ def _log_table(rows: pl.DataFrame, file: str, total: int) -> SampleTable:
     """Return the rows of a log, without columns that are empty in all of them."""
     names = [
         name
-        for name in PUBLIC_SCHEMA
+        for name in SCHEMA_WITH_KIND
         if name in rows.columns and rows[name].null_count() < max(rows.height, 1)
     ]
     return SampleTable(

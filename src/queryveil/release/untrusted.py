@@ -20,6 +20,7 @@ from .check_results import CheckResult
 from .formats import (
     OUTPUT_FORMATS,
     PUBLIC_SCHEMA,
+    SCHEMA_WITH_KIND,
     read_public_log,
     read_public_tables,
     sink_log,
@@ -27,7 +28,7 @@ from .formats import (
 )
 
 _ARROW = "ARROW:schema"  # what Polars puts beside the rows of a Parquet file: the columns' types
-_MAX_ARROW = 4096  # bytes: five columns take a few hundred
+_MAX_ARROW = 4096  # bytes: six columns take a few hundred
 
 
 def file_digest(path: Path) -> str:
@@ -53,11 +54,16 @@ def read_data(public: Path, *, ours: bool) -> tuple[pl.LazyFrame | None, dict[st
     return read_public_log(public), read_public_tables(public)
 
 
-def check_columns(log: pl.LazyFrame, public: Path) -> CheckResult:
-    """Check names and types of the columns, and that a Parquet file has nothing beside them."""
+def check_columns(log: pl.LazyFrame, public: Path, *, with_kinds: bool = False) -> CheckResult:
+    """Check names and types of the columns, and that a Parquet file has nothing beside them.
+
+    Args:
+        with_kinds: Whether the card promises the column `kind`; a log has it then, and only then.
+    """
     kinds, path = log.collect_schema(), public / "log.parquet"
     beside = pl.read_parquet_metadata(path) if path.exists() else {}
-    holds = kinds == pl.Schema(PUBLIC_SCHEMA) and _usual(beside)
+    expected = SCHEMA_WITH_KIND if with_kinds else PUBLIC_SCHEMA
+    holds = kinds == pl.Schema(expected) and _usual(beside)
     message = f"columns are {', '.join(kinds)}"
     return CheckResult(
         "columns", holds, message if holds else f"{message}: other ones, or not alone"

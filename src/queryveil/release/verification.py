@@ -13,8 +13,8 @@ from ..engine.operations import count_rows
 from ..errors import InputError
 from .cards import Figures, PublicCard, public_figures, read_card
 from .check_results import CheckResult
-from .checks import run_check
-from .formats import CARD, PUBLIC_SCHEMA, SIGNATURE, strange_names
+from .checks import promises_kinds, run_check
+from .formats import CARD, SIGNATURE, strange_names
 from .guarantee import Check, Level
 from .metadata import metadata_matches, reads_as
 from .page import render_card
@@ -80,7 +80,8 @@ def verify_public(
         if not ours:
             results.append(_allow_other_version(card, as_written(public, log, tables)))
         if log is not None:
-            results.append(check_columns(log, public))
+            kinds = promises_kinds(checks)
+            results.append(check_columns(log, public, with_kinds=kinds))
             log = _encoded(log, checks)
             results.append(_check_cells(log))
         results += [
@@ -114,7 +115,7 @@ _UNREADABLE = (
 
 
 _FILTERS = {"no-identifiers", "no-sensitive-topics", "no-detected-texts"}
-_IN_ONE_PASS, _LONG = {"slots", "no-clicks", *_FILTERS}, 20_000_000
+_IN_ONE_PASS, _LONG = {"slots", "no-clicks", "row-kinds", *_FILTERS}, 20_000_000
 
 
 def _check_names(public: Path, card: PublicCard) -> CheckResult:
@@ -168,7 +169,7 @@ def _encoded(log: pl.LazyFrame, checks: Sequence[Check]) -> pl.LazyFrame:
     """
     if all(check.check in _IN_ONE_PASS for check in checks) and count_rows(log) > _LONG:
         return log
-    texts = [name for name, dtype in PUBLIC_SCHEMA.items() if dtype == pl.String]
+    texts = [name for name, dtype in log.collect_schema().items() if dtype == pl.String]
     categories = [pl.col(name).cast(pl.Categorical(pl.Categories.random())) for name in texts]
     return log.with_columns(categories).collect(engine="streaming").lazy()
 
@@ -242,7 +243,12 @@ def _check_figures(log: pl.LazyFrame | None, tables: Tables, card: PublicCard) -
     return CheckResult("figures", holds, message if holds else _compare(figures, card.figures))
 
 
-_TITLES = {"ids": "pseudonyms", "queries": "distinct queries", "urls": "distinct URLs"}
+_TITLES = {
+    "ids": "pseudonyms",
+    "queries": "distinct queries",
+    "urls": "distinct URLs",
+    "parts": "distinct parts of queries",
+}
 
 
 def _compare(counted: Figures, stated: Figures) -> str:

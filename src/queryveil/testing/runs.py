@@ -45,12 +45,21 @@ class MethodRun:
     @cached_property
     def released(self) -> list[Row]:
         """The published rows, read from the file by other means than queryveil's own."""
+        bare = [[cell.removeprefix("'") or None for cell in row] for row in self._cells[1:]]
+        return [(str(u), str(q), t, int(r) if r else None, url) for u, q, t, r, url, *_ in bare]
+
+    @cached_property
+    def kinds(self) -> list[str] | None:
+        """The kind of each published row, query or part; None if the log has no such column."""
+        header, *rows = self._cells or [[]]
+        return [row[-1] for row in rows] if header[-1:] == ["kind"] else None
+
+    @cached_property
+    def _cells(self) -> list[list[str]]:
         path = self.public / "log.tsv"
         if not path.exists():
             return []
-        cells = [line.split("\t") for line in path.read_text("utf-8").split("\n")[1:-1]]
-        bare = [[cell.removeprefix("'") or None for cell in row] for row in cells]
-        return [(str(u), str(q), t, int(r) if r else None, url) for u, q, t, r, url in bare]
+        return [line.split("\t") for line in path.read_text("utf-8").split("\n")[:-1]]
 
     @cached_property
     def tables(self) -> dict[str, list[list[str]]]:

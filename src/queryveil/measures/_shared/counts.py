@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from ...core.parameters import parameter
 from ...errors import InputError, UsageError
 from ...log.query_log import SCHEMA, SESSION_GAP_MINUTES
-from ...release.formats import PUBLIC_TABLES
+from ...release.formats import PUBLIC_TABLES, has_kinds, whole_queries
 from ...release.release import Release
 from ..base import Measure
 from ..context import MeasureContext
@@ -28,10 +29,14 @@ def original_frequencies(context: MeasureContext) -> pl.DataFrame:
     return context.cached("query counts", lambda: _count_rows(context.log.local_frame))
 
 
-def released_frequencies(release: Release) -> tuple[pl.DataFrame, str]:
+def released_frequencies(release: Release, *, with_parts: bool = False) -> tuple[pl.DataFrame, str]:
     """Return the query counts of a release, and a note on their source.
 
     The table of queries has precedence over the log.
+
+    Args:
+        with_parts: Whether rows that are parts of queries count too: for counts of words and of
+            texts, and not for counts of queries, which they would inflate.
     """
     if "queries" in release.tables:
         table = release.tables["queries"]
@@ -43,9 +48,17 @@ def released_frequencies(release: Release) -> tuple[pl.DataFrame, str]:
             f"this release ({release.method}) has neither a log nor a table of queries to count",
             hint="measure a release of queries",
         )
+    if has_kinds(release.log):
+        if with_parts:
+            return _count_rows(release.log), "rows of the released log, queries and parts of them"
+        counts = _count_rows(whole_queries(release.log))
+        return counts, f"rows of the released log{_WITHOUT_PARTS}"
     phrases = release.parameters.get("output_unit") == "phrase"
     note = ", which has phrases where the log has whole queries" if phrases else ""
     return _count_rows(release.log), f"rows of the released log{note}"
+
+
+_WITHOUT_PARTS = " that are whole queries, without those that are parts of queries"
 
 
 def _count_rows(rows: pl.LazyFrame) -> pl.DataFrame:
@@ -57,6 +70,8 @@ def _count_rows(rows: pl.LazyFrame) -> pl.DataFrame:
 @dataclass(frozen=True)
 class FrequencyMeasure(Measure):
     """The base of the frequency measures: the most frequent texts, before and after."""
+
+    counts_parts: ClassVar[bool] = False  # whether released parts of queries have such texts
 
     top_n: int = parameter(100, "number of the log's most frequent texts to compare", min=1)
     rescale: str = parameter(
@@ -72,7 +87,7 @@ class FrequencyMeasure(Measure):
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the error of counts, the overlap of the top texts, and their rank correlation."""
         original = self._original_counts(context)
-        counts, note = released_frequencies(release)
+        counts, note = released_frequencies(release, with_parts=self.counts_parts)
         comparison = compare_frequencies(original, self.texts(counts), self.top_n)
         errors = {"volume": comparison.error_scaled, "none": comparison.error_as_given}
         return self.result(
@@ -265,7 +280,9 @@ def statistics_of_release(release: Release) -> LogStatistics:
 
 def _statistics_of_rows(release: Release, rows: pl.LazyFrame) -> LogStatistics:
     parameters, note = release.parameters, ""
-    if parameters.get("output_unit") == "phrase":
+    if has_kinds(rows):
+        rows, note = whole_queries(rows), f": rows{_WITHOUT_PARTS}"
+    elif parameters.get("output_unit") == "phrase":
         note = ", whose phrases are taken for queries: a query of several phrases has no match"
     if rows.collect_schema()["time"].is_integer():
         note += ", whose times are numbers of rows: a user's rows are taken for one session"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ...concepts.mapping.options import LANGUAGE_HELP, SAME, TERMS_HELP, MappingOptions
 from ...core.parameters import parameter
 from ...errors import InputError, UsageError
+from ...release.formats import has_kinds
 from ...release.release import Release
 from ..base import Measure
 from ..context import MeasureContext, restore_users
@@ -245,7 +246,9 @@ class QueryTextMeasure(Measure, ABC):
         if options is None:
             return "released queries against the log's queries"
         detected = f"detected by {options.taxonomy}"
-        return f"released phrases against the phrases of the log's queries ({detected})"
+        kinds = release.log is not None and has_kinds(release.log)
+        texts = "queries and parts of queries" if kinds else "phrases"
+        return f"released {texts} against the phrases of the log's queries ({detected})"
 
     def phrase_mapping(self, release: Release) -> MappingOptions | None:
         """Return how phrases were detected, or None if queries are released."""
