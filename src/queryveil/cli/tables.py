@@ -14,6 +14,7 @@ from ..release.explanations import explain_guarantee
 from ..release.guarantee import Guarantee, Level, Standing, summarize_standing
 from ..release.risk_figures import RiskFigure, collect_figures
 from ..release.signing import UNSIGNED
+from ..release.source_checks import SOURCE_CHECKS
 from ..release.verdict import Verdict, color_of, judge
 from ..workflows.expected_yield import HANDFUL
 from ..workflows.planning import Plan
@@ -263,7 +264,7 @@ def print_verification(
     """
     console.print(_summarize_verification(report), soft_wrap=True)
     for finding in report.findings:
-        if with_all or not finding.holds or finding.check in _ALWAYS_SHOWN:
+        if with_all or not finding.holds or finding.check in (*_ALWAYS_SHOWN, *SOURCE_CHECKS):
             sign = "•" if finding.message == UNSIGNED else _SIGNS[finding.holds]
             console.print(f"{sign} {sanitize(finding.message)}", soft_wrap=True)
     passed = len(report.messages(True))

@@ -82,6 +82,10 @@ def sign(
 def verify(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a release.")],
     screen: Terminal,
+    log: Annotated[
+        list[Path] | None,
+        typer.Option("--log", metavar="LOG", help="Log of the release: count again in it."),
+    ] = None,
     signer: Annotated[
         str | None, typer.Option("--signer", help="Public key of the required signer.")
     ] = None,
@@ -90,7 +94,8 @@ def verify(
     ] = False,
 ) -> None:
     """Check the guarantee of a release on its written files."""
-    report = workflows.verify(folder, signer=signer, progress=screen)
+    paths = [str(path) for path in log] if log else None
+    report = workflows.verify(folder, signer=signer, log=paths, progress=screen)
     screen.result(
         report, lambda console: tables.print_verification(console, report, with_all=with_all)
     )

@@ -53,7 +53,7 @@ def _read_release(folder: Path, source: QueryLog) -> Release:
     card = read_public_card(folder / "public")
     private_card = read_private_card(folder)
     if private_card is not None:
-        _check_same(private_card.input, source, folder)
+        check_same_log(private_card.input, source, folder)
     mapping = folder / "private" / "mapping.tsv"
     log, tables = read_data(folder / "public", ours=False)
     return Release(
@@ -78,13 +78,19 @@ def read_private_card(folder: Path) -> PrivateCard | None:
     return read_card(path, PrivateCard) if path.exists() else None
 
 
-def _check_same(known: InputSummary, log: QueryLog, folder: Path) -> None:
+def check_same_log(
+    known: InputSummary, log: QueryLog, folder: Path, *, by_counts: bool = False
+) -> None:
     """Raise UsageError for another log than that of the release: its risks would look too low.
 
     The same rows in another file, compressed or not, are the same log.
+
+    Args:
+        by_counts: Whether users and queries are counted even if the files are the same, or had no
+            digest: the same files can be read otherwise, such as a sample of their users.
     """
     digests = set(known.sha256.values())
-    if not digests or digests == {source.sha256 for source in log.sources}:
+    if not by_counts and (not digests or digests == {source.sha256 for source in log.sources}):
         return
     if (known.users, known.queries) != (log.count_distinct("user"), log.count_distinct("query")):
         raise UsageError(

@@ -38,6 +38,24 @@ HOSTILE_ROWS: tuple[Row, ...] = tuple(
 )
 
 
+def _rows(*sent: tuple[str, str]) -> tuple[Row, ...]:
+    return tuple((user, query, _TIME, 1, "http://a.example") for user, query in sent)
+
+
+_USERS = [f"person {number}" for number in range(12)]
+# Logs on which a method that groups users can break its promise, or must say why it stops.
+ODD_ROWS: dict[str, tuple[Row, ...]] = {
+    "the same row many times": _rows(*((user, "tennis") for user in _USERS for _ in range(20))),
+    "users of one query": _rows(*zip(_USERS, ["tennis", "red shoes"] * 6, strict=True)),
+    "users without concepts": _rows(*((user, "qqqq zzzz") for user in _USERS)),
+    "one user of very many rows": _rows(
+        *((user, query) for user in _USERS for query in ("tennis", "red shoes", "cheap flights")),
+        *((_USERS[0], query) for query in ("tennis", "dog", "cat") * 100),
+    ),
+    "rare queries alone": _rows(*((user, f"house {n}") for n, user in enumerate(_USERS))),
+}
+
+
 @cache
 def example_rows(users: int = 150, seed: int = 11) -> tuple[Row, ...]:
     """Return the rows of a synthetic log; no user's name can stand anywhere by chance."""

@@ -12,7 +12,7 @@ from ..methods.base import METHODS, Method
 from ..release.guarantee import standing_of
 from .checks import KitCheck, require, run_checks
 from .guarantees import check_guarantee
-from .logs import EMPTY_ROWS, HOSTILE_ROWS, TINY_ROWS, Row, example_rows, rows_of
+from .logs import EMPTY_ROWS, HOSTILE_ROWS, ODD_ROWS, TINY_ROWS, Row, example_rows, rows_of
 from .runs import MethodRun, MethodRuns, failed_checks, registered
 from .tampering import TAMPERINGS, Tampering
 
@@ -72,6 +72,11 @@ def method_checks(
     logs = {"an empty log": EMPTY_ROWS, "one row": TINY_ROWS, "hostile texts": HOSTILE_ROWS}
     for name, few in logs.items():
         checks[f"explains itself on {name}"] = partial(_explains_itself, runs, few)
+    if method.guarantee().model == "k-anonymity" and "min_users" in method.params():
+        checks["keeps its promise in the log"] = lambda: _holds_in_log(runs.make())
+        odd = ODD_ROWS | {"as many users as k": _rows_of_k_users(method, rows)}
+        for name, few in odd.items():
+            checks[f"keeps its promise on {name}"] = partial(_holds_or_explains, runs, few)
     if recount is not None:
         checks["keeps its promise when recounted"] = lambda: recount(runs.make())
     return [KitCheck(name, run) for name, run in checks.items()]
@@ -277,6 +282,26 @@ def _verifies(run: MethodRun) -> None:
     copy = run.copy() / "public"
     failed = failed_checks(run.method, copy)
     require(not failed, f"`verify` fails on the public files alone: {', '.join(sorted(failed))}")
+
+
+def _rows_of_k_users(method: Method, rows: Sequence[Row]) -> Sequence[Row]:
+    users = list(dict.fromkeys(row[0] for row in rows))[: method.guarantee().k]
+    return [row for row in rows if row[0] in users]
+
+
+def _holds_in_log(run: MethodRun) -> None:
+    """Check the written files against the log: users of texts, clicks and times, and groups."""
+    failed = failed_checks(run.method, run.folder, QueryLog.from_rows(list(run.rows)))
+    require(not failed, f"`verify` with the log fails: {', '.join(sorted(failed))}")
+
+
+def _holds_or_explains(runs: MethodRuns, rows: Sequence[Row]) -> None:
+    try:
+        run = runs.run_on(rows)
+    except QueryveilError as error:
+        require(str(error).strip(), f"it raises {type(error).__name__} without a message")
+        return
+    _holds_in_log(run)
 
 
 def _explains_itself(runs: MethodRuns, rows: Sequence[Row]) -> None:

@@ -132,11 +132,11 @@ def registered(method: Method) -> Iterator[None]:
         yield
 
 
-def failed_checks(method: Method, folder: Path) -> set[str]:
-    """Return the names of the checks of `verify` that do not hold."""
+def failed_checks(method: Method, folder: Path, log: QueryLog | None = None) -> set[str]:
+    """Return the names of the checks of `verify` that do not hold, also those with the log."""
     with registered(method):
         try:
-            report = verify(folder)
+            report = verify(folder, log=log)
         except QueryveilError as error:
             return {type(error).__name__}
     return {finding.check for finding in report.findings if not finding.holds}

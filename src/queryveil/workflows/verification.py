@@ -12,6 +12,7 @@ from ..core.arguments import guided
 from ..core.progress import NoProgress, Progress
 from ..core.records import Record
 from ..errors import QueryveilError, UnknownVersionError, UsageError, VerificationError
+from ..log.opening import LogLike, open_log
 from ..methods.base import METHODS, Method, declared_parameters
 from ..release.cards import PrivateCard, PublicCard, read_card
 from ..release.check_results import CheckResult
@@ -25,6 +26,7 @@ from ..release.signing import read_public_key, signature_of
 from ..release.verification import check_folder, read_public_card, verify_public
 from ..release.writing import archive_public
 from .repeated_releases import warnings_of_folder
+from .source_verification import check_against_log
 
 _LONG = 500  # characters of a claim that are shown
 # Fields that define a guarantee; the others are texts, which versions may reword.
@@ -199,20 +201,24 @@ def _shorten(text: str) -> str:
     return text if excess <= 0 else f"{text[:_LONG]} … and {excess:,} more characters on the card"
 
 
-def claims_of(card: PublicCard) -> list[str]:
-    """Return the claims of a card that cannot be checked on the files."""
+def claims_of(card: PublicCard, *, counted: bool = False) -> list[str]:
+    """Return the claims of a card that cannot be checked on the files.
+
+    Args:
+        counted: Whether the users of each text were counted in the log.
+    """
     try:
-        return [_shorten(str(claim)) for claim in _list_claims(card)]
+        return [_shorten(str(claim)) for claim in _list_claims(card, counted)]
     except (QueryveilError, LookupError, TypeError, AttributeError, ValueError):
         return ["all of it: queryveil writes no such card"]
 
 
-def _list_claims(card: PublicCard) -> Iterator[str]:
+def _list_claims(card: PublicCard, counted: bool) -> Iterator[str]:
     method = METHODS.find(card.method).from_params(dict(card.parameters))
     yield "that the method was run correctly, on a log with the stated number of users"
     if SEEDED not in card.not_release_grade_because:
         yield "that no fixed seed was used"
-    if "min_users" in card.parameters:
+    if "min_users" in card.parameters and not counted:
         min_users = card.parameters["min_users"]
         yield f"that at least {min_users} users of the log sent each text (min_users)"
     if method.input_files() or card.parameters.get("taxonomy", "wordnet") not in BUILT_IN:
@@ -239,6 +245,7 @@ def verify(
     *,
     signer: str | None = None,
     signed: bool = True,
+    log: LogLike | None = None,
     progress: Progress | None = None,
 ) -> VerificationReport:
     """Run all checks of a release on its public files, and check who can read the private ones.
@@ -247,6 +254,8 @@ def verify(
         folder: The folder that was written, or a copy of its `public/` alone.
         signer: Public key of the required signer.
         signed: Whether to check the signature.
+        log: The log of the release, for its data owner: the users of each text, click and time,
+            and the share of each member of a group, are counted again in it.
         progress: Receives the stages of the work.
 
     Returns:
@@ -255,6 +264,7 @@ def verify(
     Raises:
         InputError: There is no such folder.
         VerificationError: The public card is damaged, or has parts that a card does not have.
+        UsageError: Nothing on the card can be counted in the log, or it is another log.
 
     >>> import tempfile
     >>> import queryveil as qv
@@ -274,6 +284,9 @@ def verify(
         findings.append(_check_folder(path))
     if signed:
         findings.append(signature_of(public, signer))
+    if log is not None:
+        opened = open_log(log, {}, progress=progress)
+        findings += check_against_log(path, card, opened, progress or NoProgress())
     if (private := path / "private").is_dir():
         findings.append(_check_private(private))
         findings.append(_check_same_card(private / "card.json", card))
@@ -286,7 +299,7 @@ def verify(
         release_grade=card.release_grade,
         because=card.not_release_grade_because,
         findings=tuple(findings),
-        claims=tuple(claims_of(card)),
+        claims=tuple(claims_of(card, counted=log is not None)),
         warnings=tuple(warnings_of_folder(path)),
     )
 
