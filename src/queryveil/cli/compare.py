@@ -15,14 +15,17 @@ from ..comparison.page import format_interval
 from ..comparison.series import short_labels
 from ..core.parameters import split_specs
 from ..errors import UsageError
+from ..log.detectors import parse_detectors
 from ..measures.base import DEFAULT_MEASURES, MEASURES, Measure
 from ..methods.base import METHODS
+from .detectors import Detectors
 from .documents import MeasureDescription, MeasureList, MeasureParameter, WrittenComparison
 from .help import Application
 from .identifiers import Identifiers
 from .messages import name_options
 from .options import LogArguments, log_options, screen_options, with_options
 from .release_options import LedgerName, Overwrite
+from .sensitive import Sensitive
 from .terminal import Terminal, sanitize
 
 app = Application()
@@ -68,6 +71,8 @@ def compare(
     workers: Workers = 0,
     resume: Resume = True,
     identifiers: Identifiers = "drop",
+    sensitive: Sensitive = "keep",
+    detectors: Detectors = None,
 ) -> None:
     """Run methods side by side, measure them, and draw the figures. Nothing is published."""
     comparison.check_comparison_output(out, overwrite)
@@ -81,7 +86,15 @@ def compare(
     else:
         request = comparison.get_preset(preset)
     journal = comparison.open_journal(out, resume=resume)
-    options = comparison.RunOptions(repeats, seed, ledger, workers, identifiers=identifiers)
+    options = comparison.RunOptions(
+        repeats,
+        seed,
+        ledger,
+        workers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        detectors=parse_detectors(detectors or ""),
+    )
     result = comparison.compare_figures(
         lambda: log.read(screen, seed), request, options, journal=journal, progress=screen
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -13,6 +14,7 @@ from ..core.arguments import guided_with
 from ..core.progress import NoProgress, Progress
 from ..core.records import Scalar
 from ..errors import InputError
+from ..log.detectors import parse_detectors
 from ..log.keywords import READING_OPTIONS, ReadingKeywords
 from ..log.opening import LogLike, open_log
 from ..log.query_log import QueryLog
@@ -27,6 +29,7 @@ from ..workflows.budget import (
 )
 from ..workflows.measurement import adapt_measure
 from ..workflows.method_arguments import take_method
+from ..workflows.screened_runs import Screening
 from .grid import FigureRequest, FigureSpec, MethodRun, expand_grid, request_figures
 from .journal import Journal, log_cache_key, row_key
 from .references import REFERENCE_RUNS, applies_to_references, reference_runs
@@ -51,6 +54,8 @@ def compare(
     workers: int = 1,
     journal: Journal | str | Path | None = None,
     identifiers: str = "drop",
+    sensitive: str = "keep",
+    detectors: str | Sequence[str] = (),
     progress: Progress | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Comparison:
@@ -76,7 +81,10 @@ def compare(
         workers: Parallel processes (0: one per core). A script that uses them must guard its main
             part with `if __name__ == "__main__"`.
         journal: File that keeps the rows, so that a later call continues where this one stopped.
-        identifiers: How identifiers in queries are treated, as by `anonymize`.
+        identifiers: How identifiers in queries are treated in all runs, as by `anonymize`.
+        sensitive: How sensitive topics are treated in all runs, as by `anonymize`.
+        detectors: Names of detectors, as for `anonymize`; other processes know only those of
+            installed distributions.
         progress: Receives the stages of the work.
         reading: Options of `read_log`, such as `columns`.
 
@@ -95,7 +103,15 @@ def compare(
     [({'min_users': 2}, 1.0), ({'min_users': 3}, 1.0)]
     """
     request = request_figures(_list_methods(methods), list_measures(measures), sweep or {})
-    options = RunOptions(repeats, seed, ledger, workers, identifiers=identifiers)
+    options = RunOptions(
+        repeats,
+        seed,
+        ledger,
+        workers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        detectors=parse_detectors(detectors),
+    )
     kept = Journal(Path(journal)) if isinstance(journal, str | Path) else journal
     return compare_figures(
         lambda: open_log(log, reading, seed=seed, progress=progress),
@@ -125,6 +141,8 @@ def compare_figures(
     Rows that the journal has are not computed again.
     """
     how, stages = how or RunOptions(), progress or NoProgress()
+    checked = Screening.of(how.identifiers, how.sensitive, how.detectors)
+    how = replace(how, sensitive=checked.sensitive)  # as cards write it
     drawn = [(figure, expand_grid(figure.methods, figure.sweep)) for figure in request.figures]
     wanted = _collect_runs(drawn)
     before = MeasureContext(_read_log(log))
@@ -218,9 +236,10 @@ def _compute_rows(
 
 def _list_cells(log: QueryLog, wanted: Wanted, options: RunOptions) -> list[Measurement]:
     log_key, cells = log_cache_key(log), []
+    chosen = Screening(options.identifiers, options.sensitive, options.detectors)
     for run, measures in wanted.values():
         is_reference = run in REFERENCE_RUNS
-        identifiers = "keep" if is_reference else options.identifiers
+        screening = Screening("keep") if is_reference else chosen
         cells += [
             Measurement(
                 run,
@@ -228,8 +247,8 @@ def _list_cells(log: QueryLog, wanted: Wanted, options: RunOptions) -> list[Meas
                 measure,
                 turn,
                 options.seed,
-                identifiers,
-                row_key(log_key, run, line, measure, turn, options.seed, identifiers),
+                screening,
+                row_key(log_key, run, line, measure, turn, options.seed, screening),
             )
             for turn in range(1, (1 if is_reference else options.repeats) + 1)
             for line, measure in measures.items()
@@ -269,8 +288,11 @@ def _summarize_log(log: QueryLog) -> LogSummary:
 
 
 def _format_command(arguments: Sequence[str], options: RunOptions) -> str:
+    flags: dict[str, Scalar]
     flags = {"--repeats": options.repeats, "--seed": options.seed, "--ledger": options.ledger}
     flags["--identifiers"] = None if options.identifiers == "drop" else options.identifiers
+    flags["--sensitive"] = None if options.sensitive == "keep" else options.sensitive
+    flags["--detectors"] = ",".join(options.detectors) or None
     flag_words = [
         word for name, value in flags.items() if value is not None for word in (name, value)
     ]

@@ -1,8 +1,9 @@
 """The journal of a comparison: its rows so far, so that it can be resumed or extended.
 
 The file has one line per row, appended as soon as the row is computed. The key of a row has all
-that the row depends on: the log, the method and the measure with their files, the turn, the seed
-and the version. Rows are exact figures of private data, so only the data owner can read the file.
+that the row depends on: the log and how it is screened, the method and the measure with their
+files, the turn, the seed and the version. Rows are exact figures of private data, so only the data
+owner can read the file.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from ..core.parameters import Parametrized
 from ..core.records import Record, json_field
 from ..engine.operations import unique_users
 from ..errors import InputError, OutputError, VerificationError
+from ..log.detectors import describe_uses
 from ..log.query_log import QueryLog
 from ..measures.base import Measure
+from ..workflows.screened_runs import Screening
 from .grid import MethodRun
 from .result import ComparisonRow
 
@@ -90,7 +93,7 @@ def row_key(
     measure: Measure,
     turn: int,
     seed: int | None,
-    identifiers: str,
+    screening: Screening,
 ) -> str:
     """Return the key of a row from all that it depends on; `log` is its `log_cache_key`."""
     files = [
@@ -101,7 +104,9 @@ def row_key(
             *_parameter_files(measure),
         )
     ]
-    parts = [__version__, log, str(run.method), line, str(measure), turn, seed, identifiers, files]
+    screened = [screening.identifiers, screening.sensitive]
+    screened += [str(use.to_dict()) for use in describe_uses(screening.detectors)]
+    parts = [__version__, log, str(run.method), line, str(measure), turn, seed, screened, files]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

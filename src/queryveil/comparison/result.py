@@ -16,6 +16,7 @@ from ..core.randomness import RandomSource
 from ..core.records import Json, Record, Scalar, json_field
 from ..errors import UsageError
 from ..log.screening import check_setting
+from ..log.sensitive import topics_to_drop
 from ..render.charts.picture import Chart
 from .means import MeanValue, RunMeans
 
@@ -34,6 +35,8 @@ class RunOptions(Record):
         workers: Parallel processes; 0 for one per core.
         synthetic: Whether the log is synthetic, so that no data access is recorded.
         identifiers: How identifiers in queries are treated, as by `anonymize`.
+        sensitive: How sensitive topics are treated, as by `anonymize`.
+        detectors: Names of detectors whose flagged queries are dropped, as by `anonymize`.
     """
 
     shown = ("repeats", "seed", "workers", "synthetic", "identifiers")
@@ -44,6 +47,8 @@ class RunOptions(Record):
     workers: int = 1
     synthetic: bool = False
     identifiers: str = "drop"
+    sensitive: str = json_field(optional=True, default="keep")
+    detectors: tuple[str, ...] = json_field(optional=True, default=())
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,6 +57,7 @@ class RunOptions(Record):
         if self.workers < 0:
             raise UsageError(f"workers must be an integer of at least 0, got {self.workers}")
         check_setting(self.identifiers)
+        topics_to_drop(self.sensitive)  # raises for a bad setting
         RandomSource(self.seed)  # raises for a bad seed before any work is done
 
 

@@ -40,7 +40,7 @@ class Measurement:
     measure: Measure
     turn: int
     seed: int | None
-    identifiers: str
+    screening: Screening
     key: str
 
     def row(
@@ -75,9 +75,9 @@ Task = tuple[Measurement, ...]
 def group_tasks(cells: Iterable[Measurement], known: Collection[str]) -> list[Task]:
     """Group the measurements of the same release, without the known ones."""
     missing = {cell.key: cell for cell in cells if cell.key not in known}
-    tasks: dict[tuple[str, int, str], list[Measurement]] = {}
+    tasks: dict[tuple[str, int, Screening], list[Measurement]] = {}
     for cell in missing.values():
-        release = (str(cell.run.method), cell.turn, cell.identifiers)
+        release = (str(cell.run.method), cell.turn, cell.screening)
         tasks.setdefault(release, []).append(cell)
     return [tuple(task) for task in tasks.values()]
 
@@ -85,7 +85,7 @@ def group_tasks(cells: Iterable[Measurement], known: Collection[str]) -> list[Ta
 def run_task(context: MeasureContext, task: Task) -> dict[str, ComparisonRow]:
     """Run a method once and measure it; a failure is recorded in its rows only."""
     first, start = task[0], time.perf_counter()
-    method, screening = first.run.method, Screening(first.identifiers)
+    method, screening = first.run.method, first.screening
     # Each turn has its own seed, otherwise all turns would be the same.
     rng = RandomSource(None if first.seed is None else first.seed + first.turn - 1)
     try:

@@ -26,7 +26,10 @@ def test_a_comparison_comes_back_from_its_json_text(comparison: qv.Comparison) -
     document = json.loads(comparison.to_json())
     assert qv.Comparison.from_dict(document) == comparison
     assert (document["schema"], document["repeats"], document["seed"]) == (1, 1, 1)
-    assert set(json_schema(qv.Comparison)["properties"]) - set(document) == {"references"}
+    assert set(json_schema(qv.Comparison)["properties"]) - set(document) == {
+        "detectors",
+        "references",
+    }
 
 
 def test_values_and_errors_are_attributes(comparison: qv.Comparison) -> None:

@@ -7,16 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from numbered_method import Slotted, known
+from screened_logs import METHOD, extend_twice, write_log
 
 import queryveil as qv
 from queryveil.errors import UsageError
 from queryveil.log.detectors import DETECTORS, Detector
 
-LINES = ["user,query,time"]
-LINES += [f"u{n},weather,2006-03-01 10:00:00" for n in range(9)]
-LINES += [f"u{n},golf,2006-03-01 10:01:00" for n in range(9)]
-METHOD = "frequent-queries:min-users=3:min-click-users=3"
 GOLF = Detector("golf", "the word golf", "1", lambda texts: texts.str.contains("golf"))
 REASON = "query is flagged by the detector: golf (the word golf)"
 
@@ -29,10 +25,7 @@ def added() -> Iterator[None]:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    path = tmp_path / "logs" / "log.csv"
-    path.parent.mkdir()
-    path.write_text("\n".join(LINES) + "\n")
-    return path
+    return write_log(tmp_path, {"weather": 9, "golf": 9})
 
 
 @pytest.mark.parametrize(
@@ -41,6 +34,7 @@ def path(tmp_path: Path) -> Path:
         lambda: qv.anonymize("no.csv", METHOD, detectors="gulf"),
         lambda: qv.anonymize_to_folder("no.csv", METHOD, "out", detectors=["gulf"]),
         lambda: qv.plan("no.csv", METHOD, detectors="gulf"),
+        lambda: qv.compare("no.csv", METHOD, detectors=["gulf"]),
         lambda: qv.profile("no.csv", detectors="golf,gulf"),
     ],
 )
@@ -70,24 +64,12 @@ def test_measures_run_the_method_again_with_its_detectors(path: Path) -> None:
 
 
 def test_an_extension_uses_the_detectors_of_the_release(path: Path, tmp_path: Path) -> None:
-    def longer(days: int) -> qv.QueryLog:
-        rows = [
-            f"u{user},{query},2006-03-0{day} 10:00:00"
-            for day in range(2, 2 + days)
-            for user, query in ((1, "tennis"), (1, "golf"), (2, "golf"))
-        ]
-        path.write_text("\n".join([*LINES, *rows]) + "\n")
-        return qv.read_log(path, since=f"2006-03-0{1 + days}")
-
-    with known():
-        method = Slotted(max_phrases_per_user=9)
-        qv.anonymize_to_folder(longer(0), method, tmp_path / "a", detectors="golf")
-        alike = qv.extend_release(longer(1), tmp_path / "a", tmp_path / "b")
-        assert [str(use) for use in alike.public.detectors] == ["golf 1"]
-        assert alike.dropped[REASON] >= 1
-        other = qv.extend_release(longer(2), tmp_path / "b", tmp_path / "c", detectors=())
-        assert other.public.detectors == ()
-        assert REASON not in other.dropped
+    rows = [("u1", "tennis"), ("u1", "golf"), ("u2", "golf")]
+    alike, other = extend_twice(path, tmp_path, rows, {"detectors": "golf"}, {"detectors": ()})
+    assert [str(use) for use in alike.public.detectors] == ["golf 1"]
+    assert alike.dropped[REASON] >= 1
+    assert other.public.detectors == ()
+    assert REASON not in other.dropped
 
 
 Run = Callable[..., tuple[int, str, str]]

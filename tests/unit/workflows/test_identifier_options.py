@@ -7,27 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from numbered_method import Slotted, known
+from numbered_method import known
+from screened_logs import METHOD, add_days, extend_twice, write_log
 
 import queryveil as qv
-from queryveil.comparison.comparing import compare, compare_figures
-from queryveil.comparison.grid import request_figures
-from queryveil.comparison.journal import open_journal
-from queryveil.comparison.result import RunOptions
+from queryveil.comparison.comparing import compare
 from queryveil.errors import UsageError
-
-LINES = ["user,query,time"]
-LINES += [f"u{n},weather,2006-03-01 10:00:00" for n in range(9)]
-LINES += [f"u{n},jane@mail.example,2006-03-01 10:01:00" for n in range(9)]
-METHOD = "frequent-queries:min-users=3:min-click-users=3"
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    path = tmp_path / "logs" / "log.csv"
-    path.parent.mkdir()
-    path.write_text("\n".join(LINES) + "\n")
-    return path
+    return write_log(tmp_path, {"weather": 9, "jane@mail.example": 9})
 
 
 def test_a_wrong_setting_is_told_before_any_work(path: Path) -> None:
@@ -55,51 +45,18 @@ def test_plan_tells_what_anonymize_does(path: Path, setting: str, rows: int) -> 
     assert made.input.queries == 2  # as it was read
 
 
-def test_compare_runs_what_anonymize_would(path: Path, tmp_path: Path) -> None:
-    log = qv.read_log(path)
-    measure = "query-coverage"
-    found = {
-        setting: compare(log, [METHOD], measures=[measure], identifiers=setting)
-        for setting in ("drop", "keep")
-    }
-    assert {name: one.rows[0].value for name, one in found.items()} == {"drop": 0.5, "keep": 1}
-    assert found["keep"].options.identifiers == "keep"
-    assert "--identifiers keep" in found["keep"].command
-
-
-def test_what_is_known_is_known_for_one_setting(path: Path, tmp_path: Path) -> None:
-    log, asked = qv.read_log(path), request_figures([METHOD], ["query-coverage"], {})
-    known_before = [
-        compare_figures(
-            log, asked, RunOptions(identifiers=setting), journal=open_journal(tmp_path / "out")
-        ).known_before
-        for setting in ("drop", "keep", "drop")
-    ]
-    assert known_before == [0, 0, 1]
-
-
 def test_what_extends_a_release_treats_them_alike(path: Path, tmp_path: Path) -> None:
-    def longer(days: int) -> qv.QueryLog:
-        rows = [
-            f"u{user},{query},2006-03-0{day} 10:00:00"
-            for day in range(2, 2 + days)
-            for user, query in ((1, "212-555-0123"), (1, "golf"), (2, "golf"))
-        ]
-        path.write_text("\n".join([*LINES, *rows]) + "\n")
-        return qv.read_log(path, since=f"2006-03-0{1 + days}")
-
-    with known():
-        qv.anonymize_to_folder(
-            longer(0), Slotted(max_phrases_per_user=9), tmp_path / "a", identifiers="mask"
-        )
-        alike = qv.extend_release(longer(1), tmp_path / "a", tmp_path / "b")
-        assert alike.public.identifiers == alike.ledger.identifiers == "mask"
-        assert alike.output.rows == 3
-        with pytest.raises(UsageError, match="lose"):
-            qv.extend_release(longer(2), tmp_path / "b", tmp_path / "c", identifiers="lose")
-        other = qv.extend_release(longer(2), tmp_path / "b", tmp_path / "c", identifiers="drop")
-        assert other.output.rows == 2
-        assert other.dropped["query looks like: phone number"] == 1
+    rows = [("u1", "212-555-0123"), ("u1", "golf"), ("u2", "golf")]
+    alike, other = extend_twice(
+        path, tmp_path, rows, {"identifiers": "mask"}, {"identifiers": "drop"}
+    )
+    assert alike.public.identifiers == alike.ledger.identifiers == "mask"
+    assert alike.output.rows == 3
+    assert other.output.rows == 2
+    assert other.dropped["query looks like: phone number"] == 1
+    with known(), pytest.raises(UsageError, match="lose"):
+        log = add_days(path, 3, rows)
+        qv.extend_release(log, tmp_path / "c", tmp_path / "d", identifiers="lose")
 
 
 Run = Callable[..., tuple[int, str, str]]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from numbered_method import Slotted, known
+from screened_logs import METHOD, extend_twice, write_log
 
 import queryveil as qv
 from queryveil.comparison.measured_risks import measured_figures
@@ -17,19 +17,10 @@ from queryveil.errors import UsageError
 from queryveil.release.risk_figures import collect_figures
 from queryveil.workflows.profiling import profile
 
-LINES = ["user,query,time"]
-LINES += [f"u{n},weather,2006-03-01 10:00:00" for n in range(9)]
-LINES += [f"u{n},breast cancer,2006-03-01 10:01:00" for n in range(9)]
-LINES += [f"u{n},county jail,2006-03-01 10:01:00" for n in range(4)]
-METHOD = "frequent-queries:min-users=3:min-click-users=3"
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    path = tmp_path / "logs" / "log.csv"
-    path.parent.mkdir()
-    path.write_text("\n".join(LINES) + "\n")
-    return path
+    return write_log(tmp_path, {"weather": 9, "breast cancer": 9, "county jail": 4})
 
 
 def test_a_wrong_setting_is_told_before_any_work(path: Path) -> None:
@@ -38,6 +29,7 @@ def test_a_wrong_setting_is_told_before_any_work(path: Path) -> None:
         lambda: qv.anonymize(log, method, sensitive="lose"),
         lambda: qv.anonymize_to_folder(log, method, path.parent / "out", sensitive="lose"),
         lambda: qv.plan(log, method, sensitive="lose"),
+        lambda: qv.compare(log, METHOD, sensitive="lose"),
     ):
         with pytest.raises(UsageError, match="lose"):
             job()
@@ -59,19 +51,12 @@ def test_plan_tells_what_anonymize_does(path: Path, setting: str, rows: int) -> 
 
 
 def test_what_extends_a_release_treats_them_alike(path: Path, tmp_path: Path) -> None:
-    def longer(days: int) -> qv.QueryLog:
-        rows = [f"u1,{query},2006-03-0{day} 10:00:00" for day in range(2, 2 + days)
-                for query in ("herpes", "golf")]  # fmt: skip
-        path.write_text("\n".join([*LINES, *rows]) + "\n")
-        return qv.read_log(path, since=f"2006-03-0{1 + days}")
-
-    with known():
-        method = Slotted(max_phrases_per_user=9)
-        qv.anonymize_to_folder(longer(0), method, tmp_path / "a", sensitive="drop:health")
-        alike = qv.extend_release(longer(1), tmp_path / "a", tmp_path / "b")
-        assert (alike.public.sensitive, alike.output.rows) == ("drop:health", 1)
-        other = qv.extend_release(longer(2), tmp_path / "b", tmp_path / "c", sensitive="keep")
-        assert (other.public.sensitive, other.output.rows) == ("keep", 2)
+    rows = [("u1", "herpes"), ("u1", "golf")]
+    alike, other = extend_twice(
+        path, tmp_path, rows, {"sensitive": "drop:health"}, {"sensitive": "keep"}
+    )
+    assert (alike.public.sensitive, alike.output.rows) == ("drop:health", 1)
+    assert (other.public.sensitive, other.output.rows) == ("keep", 2)
 
 
 def test_a_profile_counts_them(path: Path) -> None:
