@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +26,7 @@ from hypothesis import settings
 
 from queryveil.cli import main
 from queryveil.concepts.mapping.mapper import Mapper
+from queryveil.dp.sketch import NoisySketch
 from queryveil.synthetic.generator import generate_blocks
 
 # Writing a file takes as long as the disk takes.
@@ -167,6 +169,19 @@ def one_mapper() -> Iterator[None]:
     """Make each mapper of methods once: to make one takes a third of a run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("queryveil.concepts.mapping.options.Mapper", cache(Mapper))
+        yield
+
+
+@pytest.fixture(scope="module")
+def small_sketch() -> Iterator[None]:
+    """Let the noisy sketches of methods have few buckets: to draw the others takes two seconds.
+
+    Not for tests of the sketch itself, or of the bytes of a release.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        scale_for = NoisySketch.for_rho.__func__
+        small = lambda cls, rho: replace(scale_for(cls, rho), buckets=1 << 10)  # noqa: E731
+        patch.setattr(NoisySketch, "for_rho", classmethod(small))
         yield
 
 

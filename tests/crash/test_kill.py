@@ -10,10 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import queryveil as qv
-from conftest import HANG
+from conftest import HANG, write_aol
+from queryveil.synthetic.generator import generate_blocks
 
 METHOD = ("--method", "frequent-queries", "--min-users", "5")
 LATE = 28  # until then a run that replaces a release does what every run does
@@ -44,17 +46,12 @@ def release(small: Path) -> qv.Release:
     return qv.anonymize(qv.read_log(small), qv.FrequentQueries(min_users=5))
 
 
-# --- at any time ---------------------------------------------------------------------------------
-
-
-# Imports once, which takes longer than the work; then forks a run for each signal and the share
-# of the work after which it comes. The first run is not disturbed: it is timed. The time of the
-# others counts from when they open the log: before that they do not yet listen to signals.
-AT_ANY_TIME = """
-import json, os, sys, time
+# Imports once, and compiles the templates of pages once, which takes longer than the work. Nothing
+# of Polars may run before a fork: its threads would not survive it.
+READY = """
+import gc, json, os, sys, time
 from queryveil.cli import main
-
-log, folder, plan, *rest = sys.argv[1:]
+from queryveil.render.html import PACKAGE, environment
 
 def call(*args):
     sys.argv = ["queryveil", *args]
@@ -63,6 +60,23 @@ def call(*args):
     except SystemExit as stop:
         return stop.code or 0
     return 0
+
+arguments = sys.argv[1:]
+call("methods", "--quiet")  # draws in everything that a command needs
+pages = environment(PACKAGE)
+for name in pages.list_templates():
+    pages.get_template(name)
+gc.freeze()  # else each run would search and copy all that was imported
+"""
+
+# --- at any time ---------------------------------------------------------------------------------
+
+
+# Forks a run for each signal and the share of the work after which it comes. The first run is not
+# disturbed: it is timed. The time of the others counts from when they open the log: before that
+# they do not yet listen to signals.
+AT_ANY_TIME = f"""{READY}
+log, folder, plan, *rest = arguments
 
 def started(name):
     os.mkdir(os.path.join(folder, name))
@@ -82,11 +96,10 @@ def started(name):
 def ended(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-call("methods", "--quiet")  # draws in everything that a command needs
 began = time.monotonic()
 assert ended(started("timed")) == 0
 whole = time.monotonic() - began
-codes = {}
+codes = {{}}
 for name, number, share in json.loads(plan):
     child = started(name)
     time.sleep(whole * share)
@@ -103,11 +116,20 @@ STOPS = [
 
 
 @pytest.fixture(scope="module")
-def disturbed(large: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int]]:
+def longer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log of 60,000 lines, so that a run takes a while."""
+    table = pl.concat(generate_blocks(lines=60_000, seed=12, shape="classic"))
+    return write_aol(table, tmp_path_factory.mktemp("longer") / "log.tsv")
+
+
+@pytest.fixture(scope="module")
+def disturbed(
+    longer: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, dict[str, int]]:
     """Give the folder of all disturbed runs, and the exit code of each."""
     folder = tmp_path_factory.mktemp("disturbed")
     done = subprocess.run(
-        [sys.executable, "-c", AT_ANY_TIME, str(large), str(folder), json.dumps(KILLS + STOPS),
+        [sys.executable, "-c", AT_ANY_TIME, str(longer), str(folder), json.dumps(KILLS + STOPS),
          *METHOD],
         capture_output=True, text=True, check=True, timeout=HANG,
     )  # fmt: skip
@@ -143,17 +165,14 @@ def test_stopped_in_the_middle(
 
 # --- at every step -------------------------------------------------------------------------------
 
-# Imports once, then forks a run for each step: it gets the signal when it touches a file for
-# the n-th time.
-AT_EVERY_STEP = """
-import json, os, sys
-from queryveil.cli import main
+# Forks a run for each step: it gets the signal when it touches a file for the n-th time.
+AT_EVERY_STEP = f"""{READY}
 from queryveil.core import files as renaming
 
-number, first, stride, flags, log, folder, *rest = sys.argv[1:]
+number, first, stride, flags, log, folder, *rest = arguments
 if flags == "no flags":  # a system that cannot exchange two names
     renaming._system_call = lambda: None
-TOUCHES = {"open", "os.mkdir", "os.rename", "os.chmod", "os.rmdir", "os.remove", "shutil.rmtree"}
+TOUCHES = {{"open", "os.mkdir", "os.rename", "os.chmod", "os.rmdir", "os.remove", "shutil.rmtree"}}
 
 def run(step):
     target, seen = os.path.join(folder, str(step), "out"), 0
@@ -166,16 +185,7 @@ def run(step):
     sys.addaudithook(hook)
     return call("anonymize", log, "--out", target, "--quiet", *rest)
 
-def call(*args):
-    sys.argv = ["queryveil", *args]
-    try:
-        main()
-    except SystemExit as stop:
-        return stop.code or 0
-    return 0
-
-call("methods", "--quiet")  # draws in everything that a command needs
-codes = {}
+codes = {{}}
 for step in range(int(first), 200, int(stride)):
     os.makedirs(os.path.join(folder, str(step)), exist_ok=True)
     child = os.fork()

@@ -21,8 +21,11 @@ import os, signal, sys
 from pathlib import Path
 top, spec, writings, moment = sys.argv[1:]
 import queryveil as qv
+from queryveil.dp.sketch import NoisySketch
 from queryveil.ledger import Ledger
 from queryveil.release import writing
+
+NoisySketch.__init__.__defaults__ = (1 << 10,)  # buckets: to draw more takes seconds
 
 def dying(kind, name, when):
     real = getattr(kind, name)
@@ -39,6 +42,7 @@ kind, name, when = moment.split(".")
 dying({"ledger": Ledger, "writing": writing}[kind], name, when)
 release.write(f"{top}/out")
 """
+pytestmark = pytest.mark.usefixtures("small_sketch")
 DP, GROUPS, RULE = (
     "dp-statistics:epsilon=2",
     "string-microaggregation:k=2",

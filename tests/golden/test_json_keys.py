@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from conftest import Run
 
 GOLDEN = Path(__file__).with_name("json_keys.json")
@@ -69,6 +71,7 @@ def paths(value: Any, path: str = "") -> set[str]:
     return keys
 
 
+@pytest.mark.usefixtures("one_mapper", "small_sketch")
 def test_keys_of_json_documents(cli: Run) -> None:
     printed = {}
     for name, line in COMMANDS.items():

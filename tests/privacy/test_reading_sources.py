@@ -21,6 +21,7 @@ import queryveil as qv
 from queryveil.release.guarantee import DATA_ACCESS_NOTE
 from workbooks import Cell, book
 
+pytestmark = pytest.mark.usefixtures("small_sketch")
 SECRET = "secret of the new user"
 ODD = [
     [SECRET], {SECRET: 1}, (SECRET,), {SECRET}, timedelta(1), time(1), b"\xff", "a\0", "\ud800",

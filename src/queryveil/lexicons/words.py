@@ -105,7 +105,9 @@ class TextNumbers:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return dict(self._table.rows())
+        # Columns, not rows: a hundred thousand tuples would keep the garbage collector busy.
+        texts, numbers = (column.to_list() for column in self._table.get_columns())
+        return dict(zip(texts, numbers, strict=True))
 
     def look_up(self, texts: pl.Series) -> Numbers:
         """Return the number of each text."""

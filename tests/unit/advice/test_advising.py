@@ -16,6 +16,7 @@ from queryveil.advice.result import Advice
 from queryveil.ledger.ledger import Ledger
 from queryveil.workflows.budget import DATA_ACCESS_NOTE, DATA_ACCESS_RECORDED
 
+pytestmark = pytest.mark.usefixtures("one_mapper", "small_sketch")
 ANSWERS = {"recipient": "team", "purpose": "user-modeling", "users": 20_000, "language": "english"}
 # Together these propose every method of the table.
 SITUATIONS = [

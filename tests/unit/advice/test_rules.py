@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
@@ -18,8 +18,9 @@ from queryveil.advice.rules import (
     STRENGTHS,
 )
 from queryveil.advice.strength import Chosen, delta_for
-from queryveil.methods.base import parse_method
-from queryveil.release.guarantee import Level, standing_of
+from queryveil.concepts.mapping import language_data
+from queryveil.methods.base import Method, parse_method
+from queryveil.release.guarantee import Guarantee, Level, standing_of
 from queryveil.workflows.budget import is_differentially_private
 
 USERS = (1, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000_000)
@@ -27,6 +28,26 @@ LANGUAGES = ("english", "finnish")
 NEVER_SETS = [
     tuple(chosen) for n in range(len(NEVERS) + 1) for chosen in itertools.combinations(NEVERS, n)
 ]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def languages_known() -> Iterator[None]:
+    """Search for the data of each language once: that reads the names of all distributions."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(language_data, "_find_module", cache(language_data._find_module))
+        yield
+
+
+@cache
+def guarantee_of(method: Method) -> Guarantee:
+    """Return the guarantee of a method; few methods are proposed for many combinations."""
+    return method.guarantee()
+
+
+@cache
+def expectation_of(method: Method) -> Callable[[int], float] | None:
+    """Return how many queries a method expects to release, by the number of users."""
+    return method.expected_queries()
 
 
 @cache
@@ -81,7 +102,7 @@ def test_every_method_parses_from_its_spec() -> None:
 def test_nothing_that_must_never_happen_is_left_open() -> None:
     """By the guarantee itself, which `preventions.py` reads too, but here in other words."""
     for answers, chosen in all_proposals():
-        guarantee, never = chosen.method.guarantee(), set(answers.never)
+        guarantee, never = guarantee_of(chosen.method), set(answers.never)
         private = guarantee.model in ("pure-dp", "approx-dp")
         if "depend-on-one-user" in never:
             assert private, (answers, chosen)
@@ -116,7 +137,7 @@ def test_a_method_does_not_prevent_what_it_does_not_cover(spec: str, never: str)
 def test_the_public_gets_a_formal_guarantee_alone() -> None:
     for answers, chosen in all_proposals():
         method = chosen.method
-        level = standing_of(method.guarantee(), method.reasons_not_to_publish()).level
+        level = standing_of(guarantee_of(method), method.reasons_not_to_publish()).level
         assert level is not Level.NOT_FOR_PUBLICATION, chosen
         if answers.recipient == "public":
             assert level is Level.FORMAL, chosen
@@ -124,7 +145,7 @@ def test_the_public_gets_a_formal_guarantee_alone() -> None:
 
 def test_parameters_are_defensible() -> None:
     for answers, chosen in all_proposals():
-        guarantee = chosen.method.guarantee()
+        guarantee = guarantee_of(chosen.method)
         if guarantee.model == "k-anonymity":
             assert guarantee.k is not None
             assert guarantee.k >= (10 if answers.recipient == "public" else 5)
@@ -149,7 +170,7 @@ def test_epsilons_rise_and_the_public_gets_the_strongest_parameters() -> None:
 
 def test_private_proposals_are_expected_to_release_something() -> None:
     for answers, chosen in all_proposals():
-        expected = chosen.method.expected_queries()
+        expected = expectation_of(chosen.method)
         if expected is not None:
             assert answers.users is not None
             assert expected(answers.users) == chosen.expected_queries >= FEWEST_QUERIES

@@ -43,8 +43,8 @@ def document(text: str) -> dict[str, Any]:
 
 # --- one JSON document, or nothing at all --------------------------------------------------------
 
+# The demo takes long: what it prints is tested with its pages.
 CALLS = [
-    ("demo", "--users", "300"),
     ("synth", "--users", "5", "--out", "new.tsv"),
     ("profile", "LOG"),
     ("plan", "LOG", *METHOD),
@@ -54,10 +54,7 @@ CALLS = [
     ("methods",),
     ("methods", "frequent-queries"),
 ]
-# The demo takes long, and its text is tested with its pages.
-QUICK = [call for call in CALLS if call[0] != "demo"]
 KEYS = {
-    "demo": {"folder", "page", "log", "profile", "example", "counts", "comparison"},
     "synth": {"out", "users", "rows", "seed", "bytes", "shape", "language"},
     "profile": {"rows", "users", "queries", "risks"},
     "plan": {"preview", "forecast", "guarantee", "alternatives", "data_access"},
@@ -82,12 +79,12 @@ def test_json_is_one_document_and_nothing_else(
     assert ran.err == ""
 
 
-@pytest.mark.parametrize("call", QUICK, ids=" ".join)
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
 def test_quiet_prints_nothing(cli, release: Path, synthetic: Path, call: tuple[str, ...]) -> None:
     assert cli(*filled(call, synthetic), "--quiet") == (0, "", "")
 
 
-@pytest.mark.parametrize("call", QUICK, ids=" ".join)
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
 def test_people_get_a_text(cli, release: Path, synthetic: Path, call: tuple[str, ...]) -> None:
     ran = cli(*filled(call, synthetic))
     assert ran.code == 0, ran.err

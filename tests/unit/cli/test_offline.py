@@ -48,8 +48,7 @@ def test_this_machine_can_talk_to_itself() -> None:
 
 
 def test_the_commands_need_no_network(command, synthetic: Path, tmp_path: Path) -> None:
-    ran = command("demo", "--users", "300")
-    assert (ran.code, ran.err) == (0, "")
+    """In a process of its own; the demo runs behind the same guard in its own tests."""
     method = ("--method", "frequent-queries", "--min-users", "6")
     ran = command("anonymize", synthetic, *method, "--out", "out", "--quiet")
     assert ran == (0, "", "")

@@ -139,7 +139,8 @@ def test_a_real_pipe_and_the_ledger(tmp_path):
             command, input=CSV.decode(), capture_output=True, text=True, cwd=tmp_path, check=False
         )
 
-    method = ("--method", "dp-statistics", "--epsilon", "1", "--delta", "1e-6", "--yes")
+    method = ("--method", "dp-statistics", "--epsilon", "1", "--delta", "1e-6", "--yes",
+              "--selection", "laplace")  # fmt: skip
     spent = run("anonymize", "-", *method, "--out", "out")
     assert spent.returncode == 2
     assert "standard input" in spent.stderr
