@@ -228,12 +228,6 @@ def test_workers_find_the_same(part: Path) -> None:
     assert sum(row.error is not None for row in one.rows) == 2  # k = 9999
 
 
-def test_a_worker_tells_what_is_wrong(part: Path, measure: str) -> None:
-    with pytest.raises(qv.UsageError, match="Cooking"):
-        compare(qv.read_log(part), ["frequent-queries"], sweep={"min_users": [2, 3]}, workers=2,
-                measures=[f"{measure}:topics=Cooking"])  # fmt: skip
-
-
 def test_what_is_known_is_not_run_again(
     part: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,12 +320,14 @@ def test_other_users_of_the_same_file_are_another_log(synthetic: Path, tmp_path:
     assert found == [0, 0]
 
 
-def test_only_workers_are_stopped(synthetic: Path, measure: str) -> None:
+def test_a_worker_tells_what_is_wrong_and_only_workers_are_stopped(
+    part: Path, measure: str
+) -> None:
     other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(3600,))
     other.start()
     try:
         with pytest.raises(qv.UsageError, match="Cooking"):
-            compare(qv.read_log(synthetic), ["frequent-queries"], sweep={"min_users": [2, 3]},
+            compare(qv.read_log(part), ["frequent-queries"], sweep={"min_users": [2, 3]},
                     workers=2, measures=[f"{measure}:topics=Cooking"])  # fmt: skip
         other.join(0.3)
         assert other.is_alive()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ import tomllib
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -72,11 +74,15 @@ def declared_extras() -> dict[str, list[str]]:
     return {name: packages for name, packages in extras.items() if name not in TOOLS}
 
 
-def run_without(package: str, code: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run code in a process where a package cannot be imported."""
+def put_logs(folder: Path) -> None:
     (folder / "log.tsv").write_text("user\tquery\n7\ttea\n8\ttea\n")
     with zipfile.ZipFile(folder / "log.xlsx", "w") as archive:
         archive.writestr("xl/workbook.xml", "")
+
+
+def run_without(package: str, code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run code in a process where a package cannot be imported."""
+    put_logs(folder)
     block = f"import sys; sys.modules[{package!r}] = None; {code}"
     env = {**os.environ, "XDG_DATA_HOME": str(folder)}
     return subprocess.run(
@@ -89,6 +95,74 @@ def run_without(package: str, code: str, folder: Path) -> subprocess.CompletedPr
     )
 
 
+# Imports once, then runs each case in a fork in which its package cannot be imported. That nothing
+# imports an extra before it is needed is what `test_without_any_extra_everything_else_works` shows.
+RUN_CASES = """
+import json, os, sys, traceback
+import queryveil.cli.app
+
+queryveil.METHODS.names(), queryveil.MEASURES.names()
+codes = {}
+for folder, (package, code) in json.load(sys.stdin).items():
+    child = os.fork()
+    if not child:
+        os.chdir(folder)
+        os.environ["XDG_DATA_HOME"] = folder
+        for number, name in ((1, "out"), (2, "err")):
+            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), number)
+        sys.modules[package], status = None, 0
+        try:
+            exec(code, {"sys": sys, "__name__": "__main__"})
+        except SystemExit as stop:
+            status = stop.code or 0
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    codes[folder] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+print(json.dumps(codes))
+"""
+
+
+class Blocked(NamedTuple):
+    """What a case gave back without its package, in a shell (None if no command) and in Python."""
+
+    shell: tuple[int, str, str] | None
+    python: tuple[int, str, str]
+
+
+@pytest.fixture(scope="module")
+def blocked(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Blocked]:
+    """Run all cases, each without one of its packages, by extra and package."""
+    top, code = tmp_path_factory.mktemp("blocked"), {}
+    for case, package in (param.values for param in EACH):
+        shell = f"sys.argv[1:] = {case.shell}; from queryveil.cli import main; main()"
+        lines = {"shell": shell, "python": f"import queryveil as qv; {case.python}"}
+        for kind, line in lines.items():
+            folder = top / f"{case.extra}-{package}-{kind}"
+            folder.mkdir()
+            put_logs(folder)
+            if kind == "python" or case.shell is not None:
+                code[str(folder)] = (package, line)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_CASES],
+        input=json.dumps(code), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    codes = json.loads(done.stdout)
+
+    def outcome(kind: str, case: Case, package: str) -> Any:
+        folder = top / f"{case.extra}-{package}-{kind}"
+        texts = ((folder / name).read_text() for name in ("out", "err"))
+        return (codes[str(folder)], *texts) if str(folder) in codes else None
+
+    return {
+        (case.extra, package): Blocked(*(outcome(kind, case, package) for kind in lines))
+        for case, package in (param.values for param in EACH)
+    }
+
+
 def message(line: str, case: Case, package: str) -> None:
     """Check that a line names what is missing, and ends with the command."""
     end = f" needs {package}, which is not installed: pip install 'queryveil[{case.extra}]'"
@@ -96,22 +170,23 @@ def message(line: str, case: Case, package: str) -> None:
 
 
 @pytest.mark.parametrize(("case", "package"), EACH)
-def test_in_a_shell(case: Case, package: str, tmp_path: Path) -> None:
-    if case.shell is None:
-        return  # no command needs this extra
-    code = f"sys.argv[1:] = {case.shell}; from queryveil.cli import main; main()"
-    ran = run_without(package, code, tmp_path)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    (line,) = ran.stderr.splitlines()
+def test_in_a_shell(case: Case, package: str, blocked: dict[tuple[str, str], Blocked]) -> None:
+    ran = blocked[case.extra, package].shell
+    if ran is None:
+        assert case.shell is None  # no command needs this extra
+        return
+    code, out, err = ran
+    assert (code, out) == (2, "")
+    (line,) = err.splitlines()
     assert line.startswith("Error: ")
     message(line, case, package)
 
 
 @pytest.mark.parametrize(("case", "package"), EACH)
-def test_in_python(case: Case, package: str, tmp_path: Path) -> None:
-    ran = run_without(package, f"import queryveil as qv; {case.python}", tmp_path)
-    assert ran.returncode == 1
-    last = ran.stderr.splitlines()[-1]
+def test_in_python(case: Case, package: str, blocked: dict[tuple[str, str], Blocked]) -> None:
+    code, _, err = blocked[case.extra, package].python
+    assert code == 1
+    last = err.splitlines()[-1]
     assert last.startswith("queryveil.errors.UsageError: ")
     message(last, case, package)
 
