@@ -23,8 +23,8 @@ def wrap_text(text: str, width: int) -> list[str]:
 def format_rows(rows: Sequence[tuple[str, str]], width: int) -> list[str]:
     """Return names and their meanings in two columns.
 
-    >>> format_rows([("--k N", "group size"), ("--refine", "slower")], 40)
-    ['  --k N     group size', '  --refine  slower']
+    >>> format_rows([("--k N", "group size"), ("--exact", "slower")], 40)
+    ['  --k N    group size', '  --exact  slower']
     """
     column = min(_COLUMN, max(len(name) for name, _ in rows)) + 4
     lines = []

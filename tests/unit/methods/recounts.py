@@ -87,6 +87,26 @@ def recount_no_identifiers(run: MethodRun, check: dict[str, Any]) -> None:
     assert not [query for _, query, *_ in run.released if "@" in query]
 
 
+def recount_row_kinds(run: MethodRun, check: dict[str, Any]) -> None:
+    """Recount the users of whole queries and of parts, which have no clicks."""
+    assert check == {"check": "row-kinds"}
+    senders, holders = defaultdict(set), defaultdict(set)
+    for user, query, *_ in run.rows:
+        senders[query].add(user)
+        holders[words_of(query)].add(user)
+    least = run.card.parameters["min_users"]
+    assert run.kinds is not None
+    rows = list(zip(run.released, run.kinds, strict=True))
+    kinds = {(row[1], kind) for row, kind in rows}
+    assert {kind for _, kind in kinds} == {"query", "part"}
+    for text, kind in kinds:
+        inside = (users for words, users in holders.items() if words_of(text) in words)
+        users = senders[text] if kind == "query" else set().union(*inside)
+        assert len(users) >= least, text
+    clicks = {kind for row, kind in rows if row[3:] != (None, None)}
+    assert clicks <= {"query"}
+
+
 RECOUNTS: dict[str, Callable[[MethodRun, dict[str, Any]], None]] = {
     "equal-logs": recount_equal_logs,
     "time-step": recount_time_step,
@@ -94,6 +114,7 @@ RECOUNTS: dict[str, Callable[[MethodRun, dict[str, Any]], None]] = {
     "slots": recount_slots,
     "disjoint-clicks": recount_disjoint_clicks,
     "no-identifiers": recount_no_identifiers,
+    "row-kinds": recount_row_kinds,
 }
 
 

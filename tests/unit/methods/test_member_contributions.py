@@ -26,7 +26,7 @@ from queryveil.methods.microaggregation.contributions import (
 from queryveil.methods.microaggregation.prototypes import bounded_quotas, member_quotas
 
 FAMILY = ("semantic", "string", "category", "syntactic")
-REFINED = [*FAMILY, "semantic:refine", "string:refine"]
+MODES = [*FAMILY, "semantic:as published", "string:as published"]
 HERS = {"guitar", "violin", "cello", "flute", "piano"}
 DAYS = range(10, 15)
 
@@ -63,13 +63,13 @@ def her_log(release: qv.Release) -> pl.DataFrame:
     return release.log.collect().filter(pl.col("user") == name)
 
 
-@pytest.mark.parametrize("name", REFINED)
+@pytest.mark.parametrize("name", MODES)
 def test_one_member_with_a_hundred_times_the_rows_writes_at_most_her_share(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spelling, "mdav", lambda *_: np.repeat([0, 1], 5))
-    method, _, refined = name.partition(":")
-    line = f"{method}-microaggregation:k=5" + (":refine=yes" if refined else "")
+    method, _, published = name.partition(":")
+    line = f"{method}-microaggregation:k=5" + (":as-published=yes" if published else "")
     release = qv.anonymize(lopsided(60), line)
     mine = her_log(release)
     groups = release.mapping.group_by("group").agg(pl.col("user").sort())["user"].to_list()
@@ -94,7 +94,9 @@ def test_the_card_says_so(tmp_path) -> None:
     card = release.write(tmp_path / "out")
     assert card.public.parameters["max_member_fraction"] == 0.4
     assert "pseudonyms of a group carry the interests of their group" in card.guarantee.statement
-    assert "no member contributed more than 40%" in card.guarantee.statement
+    assert (
+        "no member alone of their group sent the texts of more than 40%" in card.guarantee.statement
+    )
     assert qv.verify(tmp_path / "out").holds
     assert qv.parse_method("string-microaggregation:k=2").member_fraction == 0.5
 

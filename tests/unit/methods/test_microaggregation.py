@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
 
 import numpy as np
 import polars as pl
@@ -136,7 +135,7 @@ def log_of(*rows: tuple[str, str]) -> qv.QueryLog:
     )  # fmt: skip
 
 
-ROWS = [(f"u{n}", query) for n in range(6) for query in ("hotel", "paris", f"secret {n} hotel")]
+ROWS = [(f"u{n}", query) for n in range(6) for query in ("hotel", "paris", f"secret{n} hotel")]
 
 
 @pytest.mark.parametrize(

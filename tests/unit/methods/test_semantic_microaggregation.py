@@ -13,7 +13,7 @@ from queryveil.testing import KitCheck, method_checks
 
 SPECS = [
     "semantic-microaggregation:k=3",
-    "semantic-microaggregation:k=3:min-users=2:refine=yes",
+    "semantic-microaggregation:k=3:min-users=2:as-published=yes",
     "string-microaggregation:k=3",
 ]
 CHECKS = [

@@ -74,7 +74,7 @@ def test_tiny_logs_are_shared_or_refused(users: list[Rows], k: int) -> None:
 
 @pytest.mark.parametrize("more", [":min-users=1", ":include-clicks=no",
                                   ":time-precision=none", ":output-unit=query",
-                                  ":refine=yes", ":blocking=blocked"])  # fmt: skip
+                                  ":as-published=yes", ":blocking=blocked"])  # fmt: skip
 def test_no_released_phrase_is_a_whole_query(more: str) -> None:
     check(SHOES, "semantic", 2, more)
 

@@ -19,6 +19,7 @@ from ...core.randomness import RandomSource
 from ...engine.operations import count_users_by_key, filter_keys, match_encoding, shuffle_rows
 from ...errors import InputError
 from ...log.query_log import QueryLog
+from ...release.formats import KIND, WHOLE
 from ..base import MethodOutput
 from ..publication import coarsen_time, pseudonymize
 from .apportionment import spread_evenly, systematic_rounding
@@ -26,7 +27,6 @@ from .contributions import allowance, check_contributions, within_bound
 from .senders import sole_senders
 
 _PAIR = ["query", "url"]
-QUERY, PART = "query", "part"  # kinds of rows: a whole query of the log, or a part of queries
 _SHORT = "row not made: beyond a member's share of the log of the group"
 
 
@@ -56,7 +56,7 @@ class Prototypes:
     Attributes:
         members: user and group, sorted by user name.
         texts: group, query, and the user who contributed it: a row of `members`, or `NOBODY`. It
-            may have the kind of each row: `QUERY` or `PART`.
+            may have the kind of each row: `WHOLE` or `PART`.
         short: The rows that each group's log lacks because of the contribution bound.
     """
 
@@ -97,7 +97,7 @@ def emit_logs(
         rows = shuffle_rows(copy_to_members(filled, members).lazy(), rng).collect()
         public, mapping = pseudonymize(rows, "user", rng)
         mapping = mapping.join(members.with_columns(pl.col("user").cast(pl.String)), on="user")
-    kind = ["kind"] if "kind" in public.columns else []
+    kind = [KIND] if KIND in public.columns else []
     return MethodOutput(
         log=public.lazy().select("user", "query", "time", "rank", "url", *kind),
         mapping=mapping,
@@ -109,9 +109,9 @@ def emit_logs(
 
 def _count_generated(rows: pl.DataFrame) -> dict[str, int]:
     """Count the rows of the groups' logs, by kind if they have kinds."""
-    if "kind" not in rows.columns:
+    if KIND not in rows.columns:
         return {"rows of the groups' logs": rows.height}
-    queries = int((rows["kind"] == QUERY).sum())
+    queries = int((rows[KIND] == WHOLE).sum())
     return {
         "whole queries in the groups' logs": queries,
         "parts of queries in the groups' logs": rows.height - queries,
@@ -205,8 +205,8 @@ def apportion_clicks(
     `ranked` those with a rank too.
     """
     slots = texts.with_row_index("slot")
-    if "kind" in texts.columns:
-        slots = slots.filter(pl.col("kind") == QUERY)
+    if KIND in texts.columns:
+        slots = slots.filter(pl.col(KIND) == WHOLE)
     wanted = match_encoding(frame, slots.select(pl.col("query").unique()), "query")
     rows = _blank_rare_clicks(filter_keys(frame, wanted, ["query"]), min_users)
     keys = ["query", "rank", "url", "click", "ranked"]

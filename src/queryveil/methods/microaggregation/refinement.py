@@ -37,6 +37,8 @@ def refine_groups(matrix: Floats, group: GroupLabels) -> GroupLabels:
             f"the matrix must have a row and a column for each of {len(group):,} users, "
             f"got shape {matrix.shape}"
         )
+    if not len(group):
+        return group.copy()
     search = _Search(np.asarray(matrix, np.float32), group)
     for _ in range(_MAX_PASSES):
         reassigned = search.reassign()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,7 +25,9 @@ from ...core.progress import Progress
 from ...core.randomness import RandomSource
 from ...engine.operations import unique_queries
 from ...log.query_log import QueryLog
-from ...release.guarantee import Guarantee
+from ...release.checks import ROW_KINDS
+from ...release.formats import KIND
+from ...release.guarantee import Check, Guarantee
 from ..base import MethodOutput
 from .base import ByMeaning, Microaggregation
 from .blocking import split_into_blocks
@@ -80,9 +82,15 @@ class SemanticMicroaggregation(ByMeaning):
 
     def guarantee(self) -> Guarantee:
         """Return k-anonymity, for phrases or whole queries."""
-        if self.output_unit == "phrase":
+        if self.output_unit != "phrase":
+            return super().guarantee()
+        if self.as_published:
             return self._state_guarantee("Every phrase in it occurs in queries of")
-        return super().guarantee()
+        stated = self._state_guarantee(
+            f"Every query in it was sent by at least {self.min_senders} users of the log, and "
+            "every part of a query occurs in queries of"
+        )
+        return replace(stated, checks=(*stated.checks, Check(ROW_KINDS, {})))
 
     def run(
         self,
@@ -110,7 +118,7 @@ class SemanticMicroaggregation(ByMeaning):
                 with_parts = self.output_unit == "phrase"
                 texts = find_texts(sent, mapper, self.min_senders, log.dropped_topics, with_parts)
                 rows = compose_logs(sent, texts, group, rng)
-                rows = rows if with_parts else rows.drop("kind")
+                rows = rows if with_parts else rows.drop(KIND)
                 prototypes = Prototypes(members, rows, np.zeros(int(group.max()) + 1, np.int64))
         return emit_logs(log, prototypes, self.emission_rules(), rng, progress)
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import polars as pl
 
-from ...concepts.mapping.tokens import Vocabulary
+from ...concepts.mapping.occurrences import TextRuns
 from ...concepts.taxonomy.arrays import IntArray, RaggedArray
 from .contributions import NOBODY
 
@@ -32,7 +32,7 @@ def sole_senders(texts: pl.DataFrame, members: pl.DataFrame, frame: pl.LazyFrame
     text = texts.select(pl.col("query").cast(pl.String)).join(
         number, on="query", how="left", maintain_order="left"
     )["text"]
-    held = locate_texts(queries["query"].cast(pl.String), names)
+    held = _held_texts(queries["query"].cast(pl.String), names)
     key = texts["group"].to_numpy() * len(names) + text.to_numpy()
     released, row = np.unique(key, return_inverse=True)
     group = members["group"].to_numpy().astype(np.int64)
@@ -70,42 +70,17 @@ def _released_pairs(
     return np.divmod(pairs, len(group))
 
 
-def locate_texts(queries: pl.Series, names: pl.Series) -> RaggedArray:
-    """Return for each query the texts that it is, or that are consecutive words of it.
-
-    >>> lists = locate_texts(pl.Series(["red sports car", "?"]), pl.Series(["sports car", "?"]))
-    >>> lists[0].tolist(), lists[1].tolist()
-    ([0], [1])
-    """
-    vocabulary = Vocabulary()
-    words, parts = vocabulary.encode(queries), vocabulary.encode(names)
-    last = words.start[1:][words.row_ids] - 1
-    place = np.arange(len(words.items))
-    run, text_run = np.zeros(len(place), np.int64), np.zeros(len(parts), np.int64)
-    owners, found = list[IntArray](), list[IntArray]()
-    base = len(vocabulary.words) + 1
-    for length in range(1, int(parts.sizes.max(initial=0)) + 1):
-        longer = np.flatnonzero(parts.sizes >= length)
-        keys = text_run[longer] * base + parts.items[parts.start[longer] + length - 1]
-        known, text_run[longer] = np.unique(keys, return_inverse=True)
-        run[place + length - 1 > last] = -1
-        begins = np.flatnonzero(run >= 0)
-        key = run[begins] * base + words.items[begins + length - 1]
-        index = np.minimum(np.searchsorted(known, key), len(known) - 1)
-        run[begins] = np.where(known[index] == key, index, -1)
-        ending = longer[parts.sizes[longer] == length]
-        of_run = RaggedArray.group_by(text_run[ending], ending, len(known))
-        hits = begins[run[begins] >= 0]
-        text, item = of_run.take(run[hits])
-        owners.append(words.row_ids[hits][item].astype(np.int64))
-        found.append(text)
+def _held_texts(queries: pl.Series, names: pl.Series) -> RaggedArray:
+    """Return for each query the texts that it is, or that are consecutive words of it."""
+    inside = TextRuns(names).find(queries)
     same = (
-        queries.to_frame("q")
+        queries.to_frame("name")
         .with_row_index("query")
-        .join(names.to_frame("q").with_row_index("text"), on="q")
+        .join(names.to_frame("name").with_row_index("text"), on="name")
     )
-    owners.append(same["query"].to_numpy().astype(np.int64))
-    found.append(same["text"].to_numpy().astype(np.int64))
-    size = max(len(names), 1)
-    pairs = np.unique(np.concatenate(owners) * size + np.concatenate(found))
-    return RaggedArray.group_by(pairs // size, pairs % size, len(queries))
+    pairs = pl.concat([inside, same.select("query", "text")]).unique().sort("query", "text")
+    return RaggedArray.group_by(
+        pairs["query"].to_numpy().astype(np.int64),
+        pairs["text"].to_numpy().astype(np.int64),
+        len(queries),
+    )

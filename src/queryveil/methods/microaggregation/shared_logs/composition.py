@@ -7,9 +7,9 @@ import polars as pl
 
 from ....concepts.taxonomy.arrays import BoolArray, IntArray
 from ....core.randomness import RandomSource
+from ....release.formats import KIND, PART, WHOLE
 from ..apportionment import Floats, sum_by
 from ..contributions import NOBODY
-from ..emission import PART, QUERY
 from .assignment import GroupTexts, assign_texts
 from .cells import MAX_COUNT, CellNumbers, Groups, count_cells
 from .rows import find_rows
@@ -31,13 +31,13 @@ def compose_logs(
     logs = assign_texts(cells, kept, texts, groups, numbers, words, queries, rng)
     logs = _fill_empty(logs, texts, len(groups))
     is_query = _mark_queries(logs, queries, groups, rng)
-    kinds = pl.Series([PART, QUERY]).gather(is_query.astype(np.uint8))
+    kinds = pl.Series([PART, WHOLE]).gather(is_query.astype(np.uint8))
     return pl.DataFrame(
         {
             "group": logs.group,
             "user": np.full(len(logs.group), NOBODY),
             "query": texts.names.gather(logs.text),
-            "kind": kinds.cast(pl.Categorical),
+            KIND: kinds.cast(pl.Categorical),
         }
     )
 

@@ -104,7 +104,8 @@ def _left_over_rows(texts: Texts, used: BoolArray) -> tuple[IntArray, IntArray]:
     open_run = free.copy()  # whether all words of the part are free
     for length in range(1, MAX_WORDS + 1):
         if length > 1:
-            open_run[: len(used) - length + 1] &= free[length - 1 :]
+            ends = free[length - 1 :]
+            open_run[: len(ends)] &= ends
         part = texts.tokens.parts[length - 1]
         fits = open_run & (part >= 0)
         size[fits], text[fits] = length, part[fits]
