@@ -86,11 +86,13 @@ def check_source(
     """
     results = [_check_clicks(frame, released, rules), _check_times(frame, released, rules)]
     texts = _released_texts(released, rules)
-    groups = None
+    groups: _Groups | None = None
     if rules.max_fraction is not None:
-        groups = _shared_logs(frame, released, mapping, texts, rules)
-        if isinstance(groups, CheckResult):
-            results, groups = [*results, groups], None
+        shared = _shared_logs(frame, released, mapping, texts, rules)
+        if isinstance(shared, CheckResult):
+            results.append(shared)
+        else:
+            groups = shared
     counted = _count_senders(frame, texts, groups, rules)
     results.append(_judge_texts(texts, counted, rules))
     if groups is not None:

@@ -74,7 +74,8 @@ def method_checks(
         checks[f"explains itself on {name}"] = partial(_explains_itself, runs, few)
     if method.guarantee().model == "k-anonymity" and "min_users" in method.params():
         checks["keeps its promise in the log"] = lambda: _holds_in_log(runs.make())
-        odd = ODD_ROWS | {"as many users as k": _rows_of_k_users(method, rows)}
+        of_k_users = tuple(_rows_of_k_users(method, rows))
+        odd = ODD_ROWS | {"as many users as k": of_k_users}
         for name, few in odd.items():
             checks[f"keeps its promise on {name}"] = partial(_holds_or_explains, runs, few)
     if recount is not None:

@@ -75,7 +75,8 @@ class TextRuns:
         end, row = words.start[1:], words.row_ids
         begin = np.arange(len(words.items))
         node = np.zeros(len(begin), np.int64)
-        rows, texts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        rows: list[IntArray] = [np.zeros(0, np.int64)]
+        texts: list[IntArray] = [np.zeros(0, np.int64)]
         for depth, level in enumerate(self._levels):
             within = begin + depth < end[row[begin]]
             begin, node = begin[within], node[within]
