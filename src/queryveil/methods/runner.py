@@ -19,7 +19,7 @@ from ..engine.table import PartitionOutput, ProtectedTable, RemoteTable
 from ..errors import EmptyReleaseError, UsageError
 from ..log.accounting import RowAccounting
 from ..log.query_log import QueryLog
-from ..release.checks import promises_kinds
+from ..release.checks import requires_kinds
 from ..release.formats import PUBLIC_SCHEMA, SCHEMA_WITH_KIND
 from ..release.release import Release
 from .base import METHODS, Method, MethodOutput
@@ -122,7 +122,7 @@ def _make_release(
 
 
 def _empty_output(method: Method, log: QueryLog, reason: str) -> MethodOutput:
-    with_kinds = promises_kinds(method.guarantee().checks)
+    with_kinds = requires_kinds(method.guarantee().checks)
     return MethodOutput(
         log=pl.LazyFrame(schema=SCHEMA_WITH_KIND if with_kinds else PUBLIC_SCHEMA),
         mapping=pl.DataFrame(schema={"user": pl.String, "pseudonym": pl.String}),

@@ -24,7 +24,7 @@ from ..engine.operations import count_rows, values_of
 from ..errors import UnknownVersionError, VerificationError
 from ..ledger.reservation import LedgerReference
 from ..log.detectors import DetectorUse
-from .formats import has_kinds, parts_of_queries, whole_queries
+from .formats import complete_queries, has_kinds, parts_of_queries
 from .guarantee import Guarantee, Level, summarize_standing
 from .noise import NoiseDescription
 
@@ -60,7 +60,7 @@ def public_figures(
         urls = tables["clicks"]["url"].n_unique() if "clicks" in tables else 0
         return Figures(0, 0, queries, urls, tables=sizes)
     ids, urls = (values_of(log, column).height for column in ("user", "url"))
-    queries = values_of(whole_queries(log), "query").height
+    queries = values_of(complete_queries(log), "query").height
     parts = values_of(parts_of_queries(log), "query").height if has_kinds(log) else None
     return Figures(count_rows(log), ids, queries, urls, parts, sizes)
 

@@ -18,7 +18,7 @@ from ..engine.operations import count_rows
 from ..errors import VerificationError
 from ..log.query_log import is_click
 from .check_results import CheckResult
-from .formats import KIND, PART, WHOLE, has_kinds
+from .formats import KIND, PART, QUERY, has_kinds
 from .guarantee import Check
 from .text_checks import (
     NO_IDENTIFIERS,
@@ -296,20 +296,20 @@ _DISJOINT = "no URL was clicked for two queries"
 
 
 ROW_KINDS = "row-kinds"
-_KINDS = f"each row is a {WHOLE} or a {PART} of one, and no {PART} has a rank or a URL"
+_KINDS = f"each row is a {QUERY} or a {PART} of one, and no {PART} has a rank or a URL"
 
 
-def promises_kinds(checks: Iterable[Check]) -> bool:
+def requires_kinds(checks: Iterable[Check]) -> bool:
     """Return whether a card promises a log whose rows say whether they are queries or parts."""
     return any(check.check == ROW_KINDS for check in checks)
 
 
 def _check_row_kinds(log: pl.LazyFrame, _: NoArguments) -> CheckResult:
-    """Check that each row says what it is: a query that users sent, or a part of such queries."""
+    """Check that each row states what it is: a query that users sent, or a part of such queries."""
     if not has_kinds(log):
         return CheckResult(ROW_KINDS, False, f"the log has no column {KIND}, not so: {_KINDS}")
     kind = pl.col(KIND).cast(pl.String)
-    known = kind.is_in([WHOLE, PART]).fill_null(False)
+    known = kind.is_in([QUERY, PART]).fill_null(False)
     rows = count_rows(log.filter(~known | ((kind == PART) & is_click())))
     return CheckResult(
         ROW_KINDS, not rows, f"not so in {rows:,} rows: {_KINDS}" if rows else _KINDS

@@ -6,7 +6,7 @@ and so does a cell that begins with an apostrophe, so that removing one apostrop
 the text. Parquet and JSON lines keep every text as it is.
 
 A log has five columns. Where a method releases parts of queries beside whole queries, it has a
-sixth one, `kind`, which says which of both each row is.
+sixth one, `kind`, which states which of both each row is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PUBLIC_SCHEMA = {
     "url": pl.String,
 }
 KIND = "kind"
-WHOLE, PART = "query", "part"  # the values of the column `kind`
+QUERY, PART = "query", "part"  # the values of the column `kind`
 SCHEMA_WITH_KIND = PUBLIC_SCHEMA | {KIND: pl.String}
 Target = Path | IO[bytes]
 # A TSV cell without quotes cannot hold these characters; their percent encoding replaces them.
@@ -187,14 +187,14 @@ def has_kinds(log: pl.LazyFrame) -> bool:
     return KIND in log.collect_schema()
 
 
-def whole_queries(log: pl.LazyFrame) -> pl.LazyFrame:
+def complete_queries(log: pl.LazyFrame) -> pl.LazyFrame:
     """Return the rows of a released log that are whole queries: all, if they have no kind.
 
     >>> rows = {"query": ["red shoes", "shoes"], "kind": ["query", "part"]}
-    >>> whole_queries(pl.LazyFrame(rows)).collect()["query"].to_list()
+    >>> complete_queries(pl.LazyFrame(rows)).collect()["query"].to_list()
     ['red shoes']
     """
-    return log.filter(pl.col(KIND).cast(pl.String) == WHOLE) if has_kinds(log) else log
+    return log.filter(pl.col(KIND).cast(pl.String) == QUERY) if has_kinds(log) else log
 
 
 def parts_of_queries(log: pl.LazyFrame) -> pl.LazyFrame:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ..core.records import Json
 from .cards import PublicCard
-from .checks import promises_kinds
+from .checks import requires_kinds
 from .formats import KIND, OUTPUT_FORMATS, PUBLIC_SCHEMA, PUBLIC_TABLES, SCHEMA_WITH_KIND
 from .guarantee import Check, Guarantee
 
@@ -151,7 +151,7 @@ def _columns_of(name: str, checks: Sequence[Check]) -> tuple[str, ...]:
         return ()
     if path.stem in PUBLIC_TABLES:
         return (*PUBLIC_TABLES[path.stem], "count")
-    schema = SCHEMA_WITH_KIND if promises_kinds(checks) else PUBLIC_SCHEMA
+    schema = SCHEMA_WITH_KIND if requires_kinds(checks) else PUBLIC_SCHEMA
     return tuple(schema) if path.stem == "log" else ()
 
 

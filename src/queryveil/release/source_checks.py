@@ -19,11 +19,11 @@ from ..core.records import Scalar
 from ..engine.operations import count_rows, match_encoding, unique_queries
 from .cards import PublicCard
 from .check_results import CheckResult
-from .checks import promises_kinds
-from .formats import KIND, WHOLE, has_kinds
+from .checks import requires_kinds
+from .formats import KIND, QUERY, has_kinds
 
-TEXTS, CLICKS, TIMES, SHARES = "log-texts", "log-clicks", "log-times", "log-shares"
-SOURCE_CHECKS = (TEXTS, CLICKS, TIMES, SHARES)
+TEXTS, CLICKS, TIMES, MEMBERS = "log-texts", "log-clicks", "log-times", "log-shares"
+SOURCE_CHECKS = (TEXTS, CLICKS, TIMES, MEMBERS)
 _CHUNK_ROWS = 2_000_000  # rows of the log whose users are counted at a time
 _PAIR = ["query", "url"]
 _FORMATS = {"hour": "%Y-%m-%d %H:%M:%S", "day": "%Y-%m-%d", "month": "%Y-%m-01"}
@@ -65,7 +65,7 @@ class SourceRules:
             return None
         if card.guarantee.model == "k-anonymity" and isinstance(fraction, int | float):
             has_phrases = stated.get("output_unit") == "phrase"
-            k, bounds_texts = card.guarantee.k or 1, promises_kinds(card.guarantee.checks)
+            k, bounds_texts = card.guarantee.k or 1, requires_kinds(card.guarantee.checks)
             return cls(
                 min_users, min_users, precision, has_phrases, float(fraction), k, bounds_texts
             )
@@ -88,7 +88,7 @@ def check_source(
     texts = _released_texts(released, rules)
     groups: _Groups | None = None
     if rules.max_fraction is not None:
-        shared = _shared_logs(frame, released, mapping, texts, rules)
+        shared = _read_groups(frame, released, mapping, texts, rules)
         if isinstance(shared, CheckResult):
             results.append(shared)
         else:
@@ -96,21 +96,21 @@ def check_source(
     counted = _count_senders(frame, texts, groups, rules)
     results.append(_judge_texts(texts, counted, rules))
     if groups is not None:
-        results.append(_judge_shares(counted, groups, rules))
+        results.append(_judge_members(counted, groups, rules))
     return sorted(results, key=lambda result: SOURCE_CHECKS.index(result.check))
 
 
 def _check_clicks(frame: pl.LazyFrame, released: pl.LazyFrame, rules: SourceRules) -> CheckResult:
     """Check that enough users made each released click, and made it at its rank."""
-    least, short, keys = rules.min_click_users, 0, 0
+    minimum, short, keys = rules.min_click_users, 0, 0
     for columns in (_PAIR, [*_PAIR, "rank"]):
         wanted = released.select(columns).drop_nulls().unique().collect(engine="streaming")
         keys += wanted.height
         wanted = match_encoding(frame, wanted, *columns)
         rows = frame.select("user", *columns).join(wanted.lazy(), on=columns, how="semi")
-        counts = rows.unique().group_by(columns).len().filter(pl.col("len") >= least)
+        counts = rows.unique().group_by(columns).len().filter(pl.col("len") >= minimum)
         short += wanted.height - count_rows(counts)
-    statement = f"each of {keys:,} released clicks and ranks was had by {least:,} or more users"
+    statement = f"each of {keys:,} released clicks and ranks was had by {minimum:,} or more users"
     return _result(CLICKS, short, f"{statement} of the log")
 
 
@@ -131,13 +131,13 @@ def _check_times(frame: pl.LazyFrame, released: pl.LazyFrame, rules: SourceRules
 
 
 def _released_texts(released: pl.LazyFrame, rules: SourceRules) -> pl.DataFrame:
-    """Return the distinct texts, as what they are released: name, whole, part."""
-    is_whole = pl.lit(not rules.has_phrases)
+    """Return the distinct texts, as what they are released: name, complete, part."""
+    is_complete = pl.lit(not rules.has_phrases)
     if has_kinds(released):
-        is_whole = pl.col(KIND).cast(pl.String).eq_missing(WHOLE)
-    rows = released.select(name=pl.col("query").cast(pl.String), is_whole=is_whole)
+        is_complete = pl.col(KIND).cast(pl.String).eq_missing(QUERY)
+    rows = released.select(name=pl.col("query").cast(pl.String), is_complete=is_complete)
     texts = rows.group_by("name").agg(
-        whole=pl.col("is_whole").any(), part=~pl.col("is_whole").all()
+        complete=pl.col("is_complete").any(), part=~pl.col("is_complete").all()
     )
     return texts.sort("name").collect(engine="streaming")
 
@@ -157,7 +157,7 @@ class _Groups:
     sizes: Counts
 
 
-def _shared_logs(
+def _read_groups(
     frame: pl.LazyFrame,
     released: pl.LazyFrame,
     mapping: pl.DataFrame | None,
@@ -166,7 +166,7 @@ def _shared_logs(
 ) -> _Groups | CheckResult:
     """Return the groups and the texts that each shares; a failed check if they do not fit."""
     if mapping is None or not {"user", "pseudonym", "group"} <= set(mapping.columns):
-        return CheckResult(SHARES, False, "shares cannot be counted without private/mapping.tsv")
+        return CheckResult(MEMBERS, False, "shares cannot be counted without private/mapping.tsv")
     number = pl.col("group").rank("dense").cast(pl.Int64) - 1
     members = mapping.select("user", "pseudonym", group=number)
     users = frame.select(pl.col("user").cast(pl.String)).unique().collect(engine="streaming")
@@ -182,15 +182,15 @@ def _shared_logs(
     shared = (
         rows.join(members, left_on="user", right_on="pseudonym")
         .group_by("group", "query")
-        .agg(rows=pl.col("len").min(), most=pl.col("len").max(), having=pl.len())
+        .agg(rows=pl.col("len").min(), highest=pl.col("len").max(), having=pl.len())
         .join(sizes, on="group")
         .join(known, left_on="query", right_on="name")
     )
-    unequal = pl.col("having").ne(pl.col("members")) | pl.col("rows").ne(pl.col("most"))
+    unequal = pl.col("having").ne(pl.col("members")) | pl.col("rows").ne(pl.col("highest"))
     strange += shared.filter(unequal).height + sizes.filter(pl.col("members") < rules.k).height
     if strange or not members.height:
         message = "the mapping does not fit: its groups are those of the released logs"
-        return _result(SHARES, max(strange, 1), message)
+        return _result(MEMBERS, max(strange, 1), message)
     lengths = shared.group_by("group").agg(pl.col("rows").sum()).sort("group")["rows"]
     return _Groups(
         members.select("user", "group"),
@@ -206,7 +206,7 @@ class _Senders:
     `own` has the rows of texts that one member alone of their group sent: group, user, rows.
     """
 
-    whole: Counts
+    complete: Counts
     inside: Counts
     own: list[pl.DataFrame] = field(default_factory=list)
 
@@ -217,17 +217,17 @@ def _count_senders(
     queries = unique_queries(frame)
     numbers = pl.DataFrame({"query": queries}).with_row_index("number")
     equal = numbers.select("number", name=pl.col("query").cast(pl.String))
-    whole = equal.join(texts.select("name").with_row_index("text"), on="name").drop("name")
-    inside = whole
+    equal = equal.join(texts.select("name").with_row_index("text"), on="name").drop("name")
+    inside = equal
     if rules.max_fraction is not None:  # others release whole queries alone
         runs = TextRuns(texts["name"]).find(queries).rename({"query": "number"})
-        inside = pl.concat([whole, runs.select("number", "text")]).unique()
+        inside = pl.concat([equal, runs.select("number", "text")]).unique()
     counted = _Senders(np.zeros(texts.height, np.int64), np.zeros(texts.height, np.int64))
     for chunk in _user_chunks(frame, groups):
         sent = frame.select("user", "query").join(chunk.lazy(), on="user")
         sent = sent.join(numbers.lazy(), on="query").select("person", "group", "number").unique()
         pairs = sent.collect(engine="streaming")
-        for table, sums in ((whole, counted.whole), (inside, counted.inside)):
+        for table, sums in ((equal, counted.complete), (inside, counted.inside)):
             senders = pairs.join(table, on="number").select("person", "group", "text").unique()
             counts = senders.group_by("text").len()
             sums[counts["text"].to_numpy()] += counts["len"].to_numpy()
@@ -260,25 +260,25 @@ def _own_rows(senders: pl.DataFrame, groups: _Groups) -> pl.DataFrame:
 
 
 def _judge_texts(texts: pl.DataFrame, counted: _Senders, rules: SourceRules) -> CheckResult:
-    whole, part = texts["whole"].to_numpy(), texts["part"].to_numpy()
-    short = int((whole & (counted.whole < rules.min_users)).sum())
+    complete, part = texts["complete"].to_numpy(), texts["part"].to_numpy()
+    short = int((complete & (counted.complete < rules.min_users)).sum())
     short += int((part & (counted.inside < rules.min_users)).sum())
     statements = []
-    if whole.any():
-        statements.append(f"each of {int(whole.sum()):,} released queries was sent")
+    if complete.any():
+        statements.append(f"each of {int(complete.sum()):,} released queries was sent")
     if part.any():
         statements.append(f"each of {int(part.sum()):,} released parts was sent inside of queries")
-    least = f"by {rules.min_users:,} or more users of the log"
-    return _result(TEXTS, short, f"{', and '.join(statements) or 'each text was sent'} {least}")
+    minimum = f"by {rules.min_users:,} or more users of the log"
+    return _result(TEXTS, short, f"{', and '.join(statements) or 'each text was sent'} {minimum}")
 
 
 _NOT_COUNTED = "which member contributed a row is not in the files, so shares were not counted"
 
 
-def _judge_shares(counted: _Senders, groups: _Groups, rules: SourceRules) -> CheckResult:
+def _judge_members(counted: _Senders, groups: _Groups, rules: SourceRules) -> CheckResult:
     if not rules.bounds_texts:
         groups_fit = f"the mapping's {len(groups.sizes):,} groups are those of the released logs"
-        return CheckResult(SHARES, True, f"{groups_fit}; {_NOT_COUNTED}")
+        return CheckResult(MEMBERS, True, f"{groups_fit}; {_NOT_COUNTED}")
     own, fraction = pl.concat(counted.own), rules.max_fraction or 0.0
     length = groups.sizes[own["group"].to_numpy()]
     # Floats such as 1/49 are rounded down; 49 times that must be 1.
@@ -286,7 +286,7 @@ def _judge_shares(counted: _Senders, groups: _Groups, rules: SourceRules) -> Che
     beyond = int((own["rows"].to_numpy() > limit).sum())
     statement = f"in each of {len(groups.sizes):,} groups, the rows whose text one member alone"
     return _result(
-        SHARES, beyond, f"{statement} sent are at most {fraction:.0%} of all, or one row"
+        MEMBERS, beyond, f"{statement} sent are at most {fraction:.0%} of all, or one row"
     )
 
 

@@ -13,7 +13,7 @@ from ..engine.operations import count_rows
 from ..errors import InputError
 from .cards import Figures, PublicCard, public_figures, read_card
 from .check_results import CheckResult
-from .checks import promises_kinds, run_check
+from .checks import requires_kinds, run_check
 from .formats import CARD, SIGNATURE, strange_names
 from .guarantee import Check, Level
 from .metadata import metadata_matches, reads_as
@@ -80,7 +80,7 @@ def verify_public(
         if not ours:
             results.append(_allow_other_version(card, as_written(public, log, tables)))
         if log is not None:
-            kinds = promises_kinds(checks)
+            kinds = requires_kinds(checks)
             results.append(check_columns(log, public, with_kinds=kinds))
             log = _encoded(log, checks)
             results.append(_check_cells(log))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..concepts.loaders.registry import BUILT_IN
@@ -14,7 +14,7 @@ from ..core.records import Record
 from ..errors import QueryveilError, UnknownVersionError, UsageError, VerificationError
 from ..log.opening import LogLike, open_log
 from ..methods.base import METHODS, Method, declared_parameters
-from ..release.cards import PrivateCard, PublicCard, read_card
+from ..release.cards import PublicCard
 from ..release.check_results import CheckResult
 from ..release.detectors import add_detector_check
 from ..release.formats import data_of
@@ -25,6 +25,7 @@ from ..release.sensitive import add_topic_check
 from ..release.signing import read_public_key, signature_of
 from ..release.verification import check_folder, read_public_card, verify_public
 from ..release.writing import archive_public
+from .folder_checks import check_parts, check_private, check_same_card
 from .repeated_releases import warnings_of_folder
 from .source_verification import check_against_log
 
@@ -236,9 +237,6 @@ def _list_claims(card: PublicCard, counted: bool) -> Iterator[str]:
         yield f"note: {text}"
 
 
-_PARTS = ("public", "private")
-
-
 @guided
 def verify(
     folder: str | Path,
@@ -281,15 +279,15 @@ def verify(
         findings = verify_public(public, declared=declared_parameters(card.method))
     findings += follows(card)
     if public != path:
-        findings.append(_check_folder(path))
+        findings.append(check_parts(path))
     if signed:
         findings.append(signature_of(public, signer))
     if log is not None:
         opened = open_log(log, {}, progress=progress)
         findings += check_against_log(path, card, opened, progress or NoProgress())
     if (private := path / "private").is_dir():
-        findings.append(_check_private(private))
-        findings.append(_check_same_card(private / "card.json", card))
+        findings.append(check_private(private))
+        findings.append(check_same_card(private / "card.json", card))
     return VerificationReport(
         holds=_combine(findings),
         method=card.method,
@@ -308,49 +306,6 @@ def _combine(findings: Sequence[CheckResult]) -> bool | None:
     """Return False if a check fails, None if none fails but one is unknown, else True."""
     outcomes = {finding.holds for finding in findings}
     return False if False in outcomes else None if None in outcomes else True
-
-
-def _check_folder(folder: Path) -> CheckResult:
-    """Check that the folder has no other files, which readers could take for checked ones."""
-    others = sorted(path.name for path in folder.iterdir() if path.name not in _PARTS)
-    others += [name for name in _PARTS if (folder / name).exists() and not _is_plain(folder / name)]
-    message = "the folder has no files other than public and private ones"
-    if others:
-        message = f"these do not belong to a release: {', '.join(others)}"
-    return CheckResult("folder", not others, message)
-
-
-def _is_plain(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
-
-
-def _check_private(folder: Path) -> CheckResult:
-    """Check that only the data owner can read the private files."""
-    open_to_others = [
-        path.name for path in (folder, *folder.iterdir()) if path.lstat().st_mode & 0o077
-    ]
-    names = ", ".join(sorted(open_to_others))
-    message = "only the owner can read the private files"
-    if names:
-        message = f"others can read these private files: {names}"
-    return CheckResult("private", not open_to_others, message)
-
-
-def _check_same_card(path: Path, card: PublicCard) -> CheckResult:
-    """Check that the public card agrees with the private card."""
-    try:
-        stated = read_card(path, PrivateCard).public
-        names = [declared.name for declared in fields(PublicCard)]
-        changed = [name for name in names if getattr(stated, name) != getattr(card, name)]
-    except UnknownVersionError as error:
-        return CheckResult("card", None, error.what)
-    except VerificationError:
-        problem = "damaged" if path.exists() else "missing"
-        changed = [f"all: the private card is {problem}"]
-    message = "the public card is as written"
-    if changed:
-        message = f"the public card differs from the private card: {', '.join(changed)}"
-    return CheckResult("card", not changed, message)
 
 
 @guided

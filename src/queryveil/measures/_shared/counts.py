@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...core.parameters import parameter
 from ...errors import InputError, UsageError
 from ...log.query_log import SCHEMA, SESSION_GAP_MINUTES
-from ...release.formats import PUBLIC_TABLES, has_kinds, whole_queries
+from ...release.formats import PUBLIC_TABLES, complete_queries, has_kinds
 from ...release.release import Release
 from ..base import Measure
 from ..context import MeasureContext
@@ -51,7 +51,7 @@ def released_frequencies(release: Release, *, with_parts: bool = False) -> tuple
     if has_kinds(release.log):
         if with_parts:
             return _count_rows(release.log), "rows of the released log, queries and parts of them"
-        counts = _count_rows(whole_queries(release.log))
+        counts = _count_rows(complete_queries(release.log))
         return counts, f"rows of the released log{_WITHOUT_PARTS}"
     phrases = release.parameters.get("output_unit") == "phrase"
     note = ", which has phrases where the log has whole queries" if phrases else ""
@@ -281,7 +281,7 @@ def statistics_of_release(release: Release) -> LogStatistics:
 def _statistics_of_rows(release: Release, rows: pl.LazyFrame) -> LogStatistics:
     parameters, note = release.parameters, ""
     if has_kinds(rows):
-        rows, note = whole_queries(rows), f": rows{_WITHOUT_PARTS}"
+        rows, note = complete_queries(rows), f": rows{_WITHOUT_PARTS}"
     elif parameters.get("output_unit") == "phrase":
         note = ", whose phrases are taken for queries: a query of several phrases has no match"
     if rows.collect_schema()["time"].is_integer():
