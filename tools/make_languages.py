@@ -13,7 +13,8 @@ The wordnets do not order senses. Here a concept counts as more usual if it is f
 tagged texts, if its English words have it as an early sense, if several concepts of the noun share
 an English word (then that word is its translation), and if wordnets of other languages have it. The
 weights were fitted on product categories. What a noun means in shops is learned from aligned
-categories (shop_words.py) and comes first.
+categories (shop_words.py) and comes before. The meanings of common words that are written by hand
+(languages/XX.txt) come first.
 """
 
 from __future__ import annotations
@@ -28,14 +29,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from queryveil._version import __version__
 from queryveil.concepts.loaders.registry import open_taxonomy
-from queryveil.concepts.mapping.language import load_word_list
+from queryveil.concepts.mapping.language import get_language, load_word_list
 from queryveil.concepts.mapping.web_lexicon import load_web_lexicon
 from queryveil.concepts.taxonomy.graph import Taxonomy
 from shop_words import EnglishHeads, learn_words, read_categories
 
-USUAL = Path(__file__).parent / "languages" / "usual.txt"
+LISTS = Path(__file__).parent / "languages"
 PACKAGES = Path(__file__).parents[1] / "packages"
 COMMIT = "f75be19ec590"  # of github.com/omwn/omw-data, folder wns
 
@@ -153,24 +156,66 @@ class Senses:
         )
 
 
-def read_usual(wordnet: Taxonomy) -> dict[str, dict[str, str]]:
-    """Return the meanings that are written by hand: language, word, concept."""
-    usual: dict[str, dict[str, str]] = defaultdict(dict)
-    for line in USUAL.read_text("utf-8").splitlines():
-        if not line.startswith("#"):
-            code, word, label, sense = line.split("\t")
-            usual[code][word] = wordnet.name(wordnet.lookup(label)[int(sense) - 1])
+def read_usual(wordnet: Taxonomy, code: str) -> dict[str, str]:
+    """Return the meanings that are written by hand: word and concept, `-` for none."""
+    path = LISTS / f"{code}.txt"
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    usual = {}
+    for line in lines:
+        for entry in ("" if line.startswith("#") else line).split(";"):
+            words, _, meaning = entry.partition(" = ")
+            label, _, sense = meaning.strip().partition("#")
+            for word in words.split(",") if meaning else ():
+                usual[word.strip()] = _name_sense(wordnet, label, int(sense or 1))
     return usual
+
+
+def _name_sense(wordnet: Taxonomy, label: str, sense: int) -> str:
+    return label if label == "-" else wordnet.name(wordnet.lookup(label)[sense - 1])
 
 
 def add_learned(words: Words, learned: Mapping[str, str]) -> None:
     """Put the meaning of a word in shops before its other meanings."""
     for text, concept in learned.items():
+        if concept == "-":
+            words.nouns.pop(text, None)
+            continue
         others = [name for name in words.nouns.get(text, []) if name != concept]
         words.nouns[text] = [concept, *others]
 
 
-def write_package(source: Source, words: Words, learned: int, folder: Path) -> int:
+def align_plurals(words: Words, usual: Mapping[str, str], code: str, wordnet: Taxonomy) -> None:
+    """Give plurals that are listed as words the meaning of their singular, where it is by hand.
+
+    A name that is spelled like the plural of a noun is dropped: French dogs are not Volgograd.
+    """
+    language, known = get_language(code), set(words.nouns)
+    texts = [text for text in words.nouns if " " not in text and text not in usual]
+    forms = language.singulars(pl.Series(texts, dtype=pl.String))
+    for text, *singulars in zip(texts, *forms, strict=True):
+        listed = [*singulars, *(_strip_german(text) if code == "de" else ())]
+        singular = next((form for form in listed if form != text and form in known), None)
+        meant = next((form for form in listed if form in usual and form in known), None)
+        if meant is not None:
+            words.nouns[text] = words.nouns[meant]
+        elif singular is not None:
+            first = wordnet.find(words.nouns[text][0])
+            if wordnet.tags["proper"][first] == 1:
+                del words.nouns[text]
+
+
+def _strip_german(text: str) -> list[str]:
+    """Return what a German plural may come from: "bälle" from "ball", "geräte" from "gerät"."""
+    plain = text.translate(str.maketrans("äöü", "aou"))
+    return [
+        form.removesuffix(ending)
+        for form in (text, plain)
+        for ending in ("", "e", "er", "n", "en")
+        if form.endswith(ending) and (ending or form != text) and len(form) > len(ending) + 2
+    ]
+
+
+def write_package(source: Source, words: Words, learned: int, by_hand: int, folder: Path) -> int:
     """Write a data package; return the size of its data file."""
     target = PACKAGES / f"queryveil-lang-{source.code}"
     module = target / "src" / f"queryveil_lang_{source.code}"
@@ -191,7 +236,7 @@ def write_package(source: Source, words: Words, learned: int, folder: Path) -> i
     (target / f"LICENSE{suffix}").chmod(0o644)
     (target / "pyproject.toml").write_text(_project(source), "utf-8")
     (target / "README.md").write_text(
-        _readme(source, words, learned, folder, data, suffix), "utf-8"
+        _readme(source, words, (learned, by_hand), folder, data, suffix), "utf-8"
     )
     return len(data)
 
@@ -220,7 +265,7 @@ packages = ["src/{module}"]
 
 
 def _readme(
-    source: Source, words: Words, learned: int, folder: Path, data: bytes, suffix: str
+    source: Source, words: Words, meanings: tuple[int, int], folder: Path, data: bytes, suffix: str
 ) -> str:
     digests = {
         name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
@@ -242,7 +287,7 @@ The data file is licensed under **{source.license}**, not under the licence of t
 [LICENSE{suffix}](LICENSE{suffix}). Please credit: {source.credit}.
 
 Changes to the source: words in lower case; concepts of nouns only, in the order of how usual they
-are; definitions, examples and relations are left out. {_credit_shop(learned)}
+are; definitions, examples and relations are left out. {_credit_shop(*meanings)}
 
 ## Source
 
@@ -256,13 +301,19 @@ Open Multilingual Wordnet, github.com/omwn/omw-data at {COMMIT}, made by `tools/
 """
 
 
-def _credit_shop(learned: int) -> str:
-    if not learned:
-        return ""
-    return (
-        f"The meanings of {learned:,} words in shops\nwere learned from Shopify's product taxonomy "
-        "(MIT, Copyright (c) Shopify), at a2d47e8fcd8c."
-    )
+def _credit_shop(learned: int, by_hand: int) -> str:
+    text = ""
+    if learned:
+        text = (
+            f"The meanings of {learned:,} words in shops\nwere learned from Shopify's product "
+            "taxonomy (MIT, Copyright (c) Shopify), at a2d47e8fcd8c."
+        )
+    if by_hand:
+        text += (
+            f"\nThe meanings of {by_hand:,} common words were written by hand for this package "
+            "(`tools/languages`)."
+        )
+    return text
 
 
 def main() -> None:
@@ -276,9 +327,9 @@ def main() -> None:
     wordnet = open_taxonomy("wordnet-nouns")
     known = wordnet.names.series().to_list()
     languages = {source.code: read_words(options.omw / source.file, known) for source in SOURCES}
-    usual = read_usual(wordnet)
     senses = Senses(wordnet, languages, options.senses)
-    english = EnglishHeads.of(wordnet, read_categories(options.shopify, "en"))
+    listed = read_usual(wordnet, "en")
+    english = EnglishHeads.of(wordnet, read_categories(options.shopify, "en"), listed)
     for source in SOURCES:
         words = languages[source.code]
         words.nouns = {text: senses.sort(names) for text, names in words.nouns.items()}
@@ -286,8 +337,11 @@ def main() -> None:
         learned = learn_words(
             english, categories, source.code, words.nouns, all_ids=options.all_ids
         )
-        add_learned(words, learned | usual[source.code])
-        size = write_package(source, words, len(learned), options.omw)
+        add_learned(words, learned)
+        usual = read_usual(wordnet, source.code)
+        add_learned(words, usual)
+        align_plurals(words, usual, source.code, wordnet)
+        size = write_package(source, words, len(learned), len(usual), options.omw)
         print(
             f"{source.code}: {len(words.nouns):,} nouns, {len(learned):,} learned, {size:,} bytes"
         )

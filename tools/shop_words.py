@@ -56,8 +56,13 @@ class EnglishHeads:
     meanings: dict[str, str]
 
     @classmethod
-    def of(cls, wordnet: Taxonomy, categories: Mapping[str, str]) -> EnglishHeads:
-        """Map the English categories; of an ambiguous word, the sense of a thing is meant."""
+    def of(
+        cls, wordnet: Taxonomy, categories: Mapping[str, str], listed: Mapping[str, str]
+    ) -> EnglishHeads:
+        """Map the English categories; of an ambiguous word, the sense of a thing is meant.
+
+        `listed` are the meanings of English words in shops that are written by hand.
+        """
         keys, mapper = list(categories), Mapper(wordnet)
         mapping = mapper.map(pl.Series([categories[key] for key in keys]))
         phrases = mapping.phrase_texts().with_columns(number=mapping.phrases["query"])
@@ -68,10 +73,14 @@ class EnglishHeads:
         concepts, senses_of = {}, cache(wordnet.lookup)
         for row in single.iter_rows(named=True):
             words = row["phrase"].split()[-row["matched"] :]
+            if len(words) == 1 and (name := _find_listed(words[0], listed)) is not None:
+                concepts[keys[row["number"]]] = name
+                continue
             senses = [row["concept"], *_senses(senses_of, words)]
             meant = next((sense for sense in senses if is_sold[sense]), None)
             if meant is not None:
                 concepts[keys[row["number"]]] = names[meant]
+        concepts = {key: name for key, name in concepts.items() if name != "-"}
         stop = get_language("en").stop_words
         words = {
             key: [word for word in tokens if word not in stop]
@@ -82,7 +91,16 @@ class EnglishHeads:
             meant = next((sense for sense in _senses(senses_of, [word]) if is_sold[sense]), None)
             if meant is not None:
                 meanings[word] = names[meant]
+            if (name := _find_listed(word, listed)) is not None:
+                meanings[word] = name
+        meanings = {word: name for word, name in meanings.items() if name != "-"}
         return cls(concepts, words, meanings)
+
+
+def _find_listed(word: str, listed: Mapping[str, str]) -> str | None:
+    """Return the listed meaning of a word or its singular, `-` for none that is clear."""
+    forms = (word, *(form[0] for form in english_singulars(pl.Series([word]))))
+    return next((listed[form] for form in forms if form in listed), None)
 
 
 def _senses(look_up: Callable[[str], list[int]], words: list[str]) -> Iterator[int]:

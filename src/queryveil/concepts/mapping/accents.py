@@ -35,6 +35,22 @@ ELISIONS = {
 }
 
 
+# The start of a compound whose end follows later: "Ski-" in "Ski- & Snowboardtaschen".
+_SHORTENED = r"(?i)[\pL\pN]{2,}-\s*(?:[,&/+]|(?:und|oder|bzw|sowie|en|of|och|eller|og)\b\.?)\s*"
+COMPOUNDING = ("german", "dutch", "swedish", "danish")
+
+
+def drop_shortened(texts: pl.Series, language: str) -> pl.Series:
+    """Return texts without the starts of compounds that share the end of a later one.
+
+    >>> drop_shortened(pl.Series(["Ski- & Snowboardtaschen"]), "german").to_list()
+    ['Snowboardtaschen']
+    """
+    if language not in COMPOUNDING:
+        return texts
+    return texts.str.replace_all(_SHORTENED, "").str.strip_chars_start(" ")
+
+
 def split_elisions(texts: pl.Series, language: str) -> pl.Series:
     """Return texts without elided articles.
 

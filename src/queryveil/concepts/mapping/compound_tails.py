@@ -12,7 +12,7 @@ from .language import Language
 _JOINTS = ("", "s", "n", "en", "e", "es", "er", "ns", "a", "o")
 _MIN_START, _MIN_TAIL = 2, 3
 _MIN_FREE_TAIL, _MIN_FREE_NOUN = 5, 4  # the shortest tail after an unknown start
-_ENDINGS = ("", "en", "n", "s", "e", "er")  # of plurals
+_ENDINGS = ("", "n", "en", "s", "e", "er")  # of plurals, "platinen" are no "platin"
 _MIN_LETTERS, _MAX_LETTERS = 6, 60
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from .label_set import STEPS, LabelSet
 from .language import Language
+from .phrases import mark_spans
 from .tokens import Vocabulary
 from .trie import Steps
 from .word_forms import WordForms
@@ -93,6 +94,20 @@ class LabelIndex:
         if self._head_first:
             first, last = len(words) - 1 - last, len(words) - 1 - first
         return first, last
+
+    def name_breaks(
+        self, texts: RaggedArray, content: BoolArray, spans: tuple[IntArray, IntArray]
+    ) -> BoolArray:
+        """Return where names begin and end, which are no heads: "köln" in "krankenhaus köln"."""
+        labels, numbers = self._labels, self._forms.surface()[texts.items]
+        states = np.where(numbers >= 0, labels.surface.first[numbers], -1)
+        entries = np.where(states >= 0, labels.surface.entries[states], -1)
+        is_name = (entries >= 0) & labels.is_name[entries]
+        breaks = is_name.copy()
+        breaks[1:] = (breaks[1:] | is_name[:-1]) & content[:-1]
+        several = spans[0] < spans[1]
+        inside = mark_spans(len(breaks), spans[0][several] + 1, spans[1][several])
+        return np.asarray(breaks & content & ~inside)
 
     def find(self, words: IntArray, ends: IntArray, lengths: IntArray) -> LabelMatches:
         """Find for each phrase the longest label that it ends in, or begins with if heads do.

@@ -22,6 +22,7 @@ from .label_list import (
     split_joined_labels,
 )
 from .language import CompoundSplitter, FoldedWords, Language
+from .language_data import list_compound_starts
 from .spelling import Speller
 from .tagging import english_lexicon
 from .tokens import Vocabulary
@@ -79,6 +80,8 @@ class LabelSet:
         order = _sort_entries(entries, spelled, stripped)
         entries, lists = entries[order], _select_lists(stripped, order)
         self.concepts = entries["concept"].to_numpy()
+        proper = taxonomy.tags.get("proper", np.zeros(len(taxonomy), np.int64))
+        self.is_name = np.asarray(proper[self.concepts] == 1)
         ranks = entries["rank"] * 2 + entries["part"].cast(pl.Int64)
         self.ranks = ranks.to_numpy() * len(STEPS)
         self.surface = build_trie(lists, len(self.words) + 1)
@@ -162,7 +165,7 @@ def _find_compounds(
         return None
     single = lists.items[lists.start[:-1][(lists.sizes == 1) & ~entries["proper"].to_numpy()]]
     nouns = words.words.gather(pl.Series(single).unique(maintain_order=True))
-    return CompoundTails(nouns, (), language)
+    return CompoundTails(nouns, list_compound_starts(language), language)
 
 
 def _strip_stop_words(words: Vocabulary, spelled: RaggedArray, language: Language) -> RaggedArray:

@@ -16,7 +16,7 @@ from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 from ...errors import UsageError, did_you_mean
 from ..taxonomy.arrays import IntArray, StringArray
 from ..taxonomy.storage import Arrays, read_arrays
-from .accents import fold, singulars, split_elisions
+from .accents import COMPOUNDING, drop_shortened, fold, singulars, split_elisions
 from .stop_words import LISTS
 from .tokens import Vocabulary, tokenize
 
@@ -73,8 +73,8 @@ class Language:
         return fold(words, self.name) if self.is_folded else words
 
     def rewrite(self, texts: pl.Series) -> pl.Series:
-        """Return texts in which articles with an apostrophe are words of their own."""
-        return split_elisions(texts, self.name)
+        """Return texts in which articles are words of their own, and compounds whole ones."""
+        return drop_shortened(split_elisions(texts, self.name), self.name)
 
 
 # The codes of languages by ISO 639-1.
@@ -91,7 +91,6 @@ _LINKERS = {
     "italian": "a d da dal dalla degli dei del dell della delle dello di",
     "polish": "",
 }
-_COMPOUNDING = ("german", "dutch", "swedish", "danish")
 
 
 @cache
@@ -128,7 +127,7 @@ def get_language(name: str) -> Language:
         False,
         head_first=key in _LINKERS,
         linkers=frozenset(_LINKERS.get(key, "").split()),
-        has_compounds=key in _COMPOUNDING,
+        has_compounds=key in COMPOUNDING,
         is_folded=True,
     )
 

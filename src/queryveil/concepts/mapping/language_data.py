@@ -19,6 +19,7 @@ import polars as pl
 from ...errors import FormatError, UsageError
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray, StringArray
 from ..taxonomy.graph import Taxonomy
+from .accents import singulars
 from .language import Language, get_language, language_code
 
 GROUP = "queryveil.languages"
@@ -82,6 +83,16 @@ _BEFORE = {
 }
 
 
+# Nouns after the topic that say what is wanted of it, in languages in which the head comes last.
+_AFTER = {
+    "german": "vergleich test tests kosten preis preise angebot angebote vorlage vorlagen muster "
+    "ideen tipps tabelle ergebnis ergebnisse höhe erfahrung erfahrungen bilder download forum "
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag heute morgen",
+    "dutch": "vergelijken test tests kosten prijs prijzen aanbieding aanbiedingen ideeën tips "
+    "ervaringen foto resultaten vandaag morgen",
+}
+
+
 def non_nouns(language: Language) -> tuple[list[str], list[str]]:
     """Return the words that are no nouns, and words that are nouns and others as well."""
     if language.has_tagger or not has_language_data(language):
@@ -91,7 +102,21 @@ def non_nouns(language: Language) -> tuple[list[str], list[str]]:
     ambiguous = data.others.filter(is_noun).to_list()
     if language.head_first:
         ambiguous = _BEFORE.get(language.name, "").split()
+    ambiguous += _AFTER.get(language.name, "").split()
     return data.others.filter(~is_noun).to_list(), ambiguous
+
+
+_MIN_VERB = 3  # letters of the stem
+
+
+def list_compound_starts(language: Language) -> list[str]:
+    """Return adjectives and stems of verbs, with which compounds begin: "koch" in "kochtopf"."""
+    if not has_language_data(language):
+        return []
+    words = load_language_data(language).others
+    words = words.filter(words.str.contains(r"^\pL+$") & (words.str.len_chars() > _MIN_VERB))
+    stems = words.str.replace(r"e?n$|a$|e$", "")
+    return [*words, *stems.filter(stems.str.len_chars() >= _MIN_VERB)]
 
 
 def list_own_words(language: Language) -> list[str]:
@@ -161,7 +186,7 @@ def in_language(taxonomy: Taxonomy, name: str | None) -> Taxonomy:
     if not is_wordnet.any():
         _check_language(taxonomy, language)
         return taxonomy
-    localized = _replace_labels(taxonomy, load_language_data(language), is_wordnet)
+    localized = _replace_labels(taxonomy, language, is_wordnet)
     title = f"{taxonomy.title}, {language.name.title()} words"
     localized = replace(localized, title=title, language=language.name)
     taxonomy.cache[key] = localized
@@ -182,7 +207,8 @@ def _check_language(taxonomy: Taxonomy, language: Language) -> None:
         )
 
 
-def _replace_labels(taxonomy: Taxonomy, data: LanguageData, is_wordnet: BoolArray) -> Taxonomy:
+def _replace_labels(taxonomy: Taxonomy, language: Language, is_wordnet: BoolArray) -> Taxonomy:
+    data = load_language_data(language)
     names = taxonomy.names.series()
     numbers = pl.DataFrame({"name": names.str.extract(r"(n#\d{8})$")}).with_row_index("concept")
     nouns = data.nouns.with_row_index("row").explode("concepts")
@@ -190,7 +216,7 @@ def _replace_labels(taxonomy: Taxonomy, data: LanguageData, is_wordnet: BoolArra
         numbers.filter(pl.Series(is_wordnet)),
         left_on="concepts", right_on="name", maintain_order="left",
     )  # fmt: skip
-    kept = _list_kept(taxonomy, is_wordnet, data)
+    kept = _list_kept(taxonomy, is_wordnet, data, language)
     texts = pl.concat([nouns["text"], kept["text"]])
     concepts = np.concatenate([nouns["concept"].to_numpy(), kept["concept"].to_numpy()])
     labels = texts.unique(maintain_order=True)
@@ -210,7 +236,9 @@ def _replace_labels(taxonomy: Taxonomy, data: LanguageData, is_wordnet: BoolArra
     )
 
 
-def _list_kept(taxonomy: Taxonomy, is_wordnet: BoolArray, data: LanguageData) -> pl.DataFrame:
+def _list_kept(
+    taxonomy: Taxonomy, is_wordnet: BoolArray, data: LanguageData, language: Language
+) -> pl.DataFrame:
     """Return text and concept of the labels that stay: names, and all of other taxonomies."""
     lists = taxonomy.label_concepts
     proper = taxonomy.tags.get("proper", np.zeros(len(taxonomy), np.int64)) == 1
@@ -223,7 +251,10 @@ def _list_kept(taxonomy: Taxonomy, is_wordnet: BoolArray, data: LanguageData) ->
         }
     )
     word = pl.concat([data.nouns["text"], data.others]).implode()
-    is_name = pl.col("proper") & ~pl.col("text").str.to_lowercase().is_in(word)
+    text = table["text"].str.to_lowercase()
+    forms = [text, *singulars(text, language.name)]  # "brazos" are arms, not a river
+    is_own = pl.any_horizontal([form.is_in(word) for form in forms])
+    is_name = pl.col("proper") & ~table.select(is_own).to_series()
     return table.filter(pl.col("own") | is_name)
 
 

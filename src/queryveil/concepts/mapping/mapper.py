@@ -20,6 +20,7 @@ from .label_index import MATCH_KINDS, LabelIndex, LabelMatches
 from .label_set import LabelSet
 from .language import Language, get_language
 from .language_data import in_language, list_own_words, non_nouns
+from .loan_words import list_loan_words
 from .names import NameMatches, find_people
 from .phrases import (
     Gazetteer,
@@ -103,6 +104,7 @@ class Mapper:
         custom_terms: Sequence[tuple[str, int]] = (),
     ) -> None:
         self._arguments = (taxonomy, language, tagger, tuple(custom_terms))
+        original = taxonomy
         self.taxonomy = taxonomy = in_language(taxonomy, language)
         self.language = get_language(language or taxonomy.language)
         self.vocabulary = Vocabulary()
@@ -118,6 +120,8 @@ class Mapper:
         names = load_gazetteer(taxonomy, self.language)
         if self._towns is not None:
             names = names.with_overrides(self._towns.usual_states)
+        if taxonomy is not original:
+            names = names.with_fallbacks(list_loan_words(original, self.language))
         self._places = (
             PlaceNames(taxonomy, self.vocabulary, self._web, names.overrides)
             if self._is_english and self._web is not None
@@ -213,6 +217,8 @@ class Mapper:
         breaks = None
         if self._places is not None and places is not None:
             breaks = self._places.find_breaks(texts, places, spans)
+        elif self.taxonomy is not self._arguments[0]:
+            breaks = self._index.name_breaks(texts, content, spans)
         if numbers is None:
             numbers = np.arange(len(queries))
         head_first = self.language.head_first

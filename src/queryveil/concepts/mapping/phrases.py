@@ -161,6 +161,10 @@ class Gazetteer:
         added = ((label, concept) for label, concept in labels if label not in known)
         return replace(self, overrides=(*self.overrides, *added))
 
+    def with_fallbacks(self, labels: Sequence[tuple[str, int]]) -> Gazetteer:
+        """Return the names with more labels after all others."""
+        return replace(self, fallbacks=(*self.fallbacks, *labels))
+
 
 class PersonNames:
     """Recognize phrases that are the name of a person."""
