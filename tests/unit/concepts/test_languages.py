@@ -202,3 +202,22 @@ def test_packages_are_complete(code: str) -> None:
 def test_stop_words_are_single_words(code: str) -> None:
     words = sorted(get_language(code).stop_words)
     assert tokenize(pl.Series(words)).to_list() == [[word] for word in words]
+
+
+def test_a_shortened_compound_is_no_head(german: Mapper) -> None:
+    assert names(german, "Ski- & Gartenstühle") == [CHAIR]
+
+
+def test_a_place_beside_the_head_is_a_phrase_of_its_own(german: Mapper) -> None:
+    table = german.map(pl.Series(["krankenhaus köln"])).phrase_texts()
+    assert table["phrase"].to_list() == ["krankenhaus", "köln"]
+
+
+def test_english_nouns_are_found_last(german: Mapper) -> None:
+    wordnet = open_taxonomy("wordnet")
+    sideboard = wordnet.name(wordnet.lookup("sideboard")[0])
+    assert names(german, "sideboards") == [sideboard]
+
+
+def test_a_listed_word_is_no_plural_of_another(german: Mapper) -> None:
+    assert names(german, "mondkuchen") == names(german, "kuchen") != names(german, "küche")
