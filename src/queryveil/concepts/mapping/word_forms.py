@@ -91,8 +91,10 @@ class WordForms:
         words = new.gather(unknown)
         heads = pl.Series(self._labels.gluing.last_words(words), dtype=pl.String)
         numbers = np.full(len(new), -1, np.int32)
-        listed = self._labels.folded.known(heads)  # "kuchen" is no plural of "küche"
-        numbers[unknown] = np.where(listed >= 0, listed, self._find_singulars(heads))
+        numbers[unknown] = self._find_singulars(heads)
+        if self._language.has_compounds:  # "kuchen" is listed, and no plural of "küche"
+            listed = self._labels.folded.known(heads)
+            numbers[unknown] = np.where(listed >= 0, listed, numbers[unknown])
         if self._labels.has_web_rules:
             rest = np.flatnonzero((numbers < 0) & self.unknown()[-len(new) :])
             words = new.gather(rest)
