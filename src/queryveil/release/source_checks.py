@@ -19,7 +19,6 @@ from ..core.records import Scalar
 from ..engine.operations import count_rows, match_encoding, unique_queries
 from .cards import PublicCard
 from .check_results import CheckResult
-from .checks import requires_kinds
 from .formats import KIND, QUERY, has_kinds
 
 TEXTS, CLICKS, TIMES, MEMBERS = "log-texts", "log-clicks", "log-times", "log-shares"
@@ -42,9 +41,6 @@ class SourceRules:
         has_phrases: Whether texts without a kind are phrases, and not whole queries.
         max_fraction: The maximal fraction of a group's log from one member; None without groups.
         k: The minimal number of members of a group.
-        bounds_texts: Whether the fraction holds for texts that one member alone sent. Methods
-            that draw other texts in place of a member's bound what they count as contributed,
-            which no file has, so that it cannot be counted again.
     """
 
     min_users: int
@@ -53,7 +49,6 @@ class SourceRules:
     has_phrases: bool = False
     max_fraction: float | None = None
     k: int = 1
-    bounds_texts: bool = False
 
     @classmethod
     def of(cls, card: PublicCard) -> SourceRules | None:
@@ -65,10 +60,8 @@ class SourceRules:
             return None
         if card.guarantee.model == "k-anonymity" and isinstance(fraction, int | float):
             has_phrases = stated.get("output_unit") == "phrase"
-            k, bounds_texts = card.guarantee.k or 1, requires_kinds(card.guarantee.checks)
-            return cls(
-                min_users, min_users, precision, has_phrases, float(fraction), k, bounds_texts
-            )
+            k = card.guarantee.k or 1
+            return cls(min_users, min_users, precision, has_phrases, float(fraction), k)
         if card.method == "frequent-queries" and isinstance(click_users, int):
             return cls(min_users, click_users, precision)
         return None
@@ -272,13 +265,7 @@ def _judge_texts(texts: pl.DataFrame, counted: _Senders, rules: SourceRules) -> 
     return _result(TEXTS, short, f"{', and '.join(statements) or 'each text was sent'} {minimum}")
 
 
-_NOT_COUNTED = "which member contributed a row is not in the files, so shares were not counted"
-
-
 def _judge_members(counted: _Senders, groups: _Groups, rules: SourceRules) -> CheckResult:
-    if not rules.bounds_texts:
-        groups_fit = f"the mapping's {len(groups.sizes):,} groups are those of the released logs"
-        return CheckResult(MEMBERS, True, f"{groups_fit}; {_NOT_COUNTED}")
     own, fraction = pl.concat(counted.own), rules.max_fraction or 0.0
     length = groups.sizes[own["group"].to_numpy()]
     # Floats such as 1/49 are rounded down; 49 times that must be 1.

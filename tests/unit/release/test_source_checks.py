@@ -27,7 +27,7 @@ LOG = qv.QueryLog.from_rows(
 GROUPS = pl.DataFrame(
     {"user": USERS, "pseudonym": ["p1", "p2", "p3", "p4"], "group": ["0", "0", "1", "1"]}
 )
-RULES = SourceRules(2, 2, "day", max_fraction=0.5, k=2, bounds_texts=True)
+RULES = SourceRules(2, 2, "day", max_fraction=0.5, k=2)
 ROWS = [("red shoes", DAY, 1, URL, "query"), ("tennis", None, None, None, "part")]
 FIELDS = {"user": pl.String, "query": pl.String, "time": pl.String, "rank": pl.Int32,
           "url": pl.String, "kind": pl.String}  # fmt: skip

@@ -19,7 +19,7 @@ from ...core.randomness import RandomSource
 from ...engine.operations import count_users_by_key, filter_keys, match_encoding, shuffle_rows
 from ...errors import InputError
 from ...log.query_log import QueryLog
-from ...release.formats import KIND, WHOLE
+from ...release.formats import KIND, QUERY
 from ..base import MethodOutput
 from ..publication import coarsen_time, pseudonymize
 from .apportionment import spread_evenly, systematic_rounding
@@ -56,7 +56,7 @@ class Prototypes:
     Attributes:
         members: user and group, sorted by user name.
         texts: group, query, and the user who contributed it: a row of `members`, or `NOBODY`. It
-            may have the kind of each row: `WHOLE` or `PART`.
+            may have the kind of each row: `QUERY` or `PART`.
         short: The rows that each group's log lacks because of the contribution bound.
     """
 
@@ -111,7 +111,7 @@ def _count_generated(rows: pl.DataFrame) -> dict[str, int]:
     """Count the rows of the groups' logs, by kind if they have kinds."""
     if KIND not in rows.columns:
         return {"rows of the groups' logs": rows.height}
-    queries = int((rows[KIND] == WHOLE).sum())
+    queries = int((rows[KIND] == QUERY).sum())
     return {
         "whole queries in the groups' logs": queries,
         "parts of queries in the groups' logs": rows.height - queries,
@@ -206,7 +206,7 @@ def apportion_clicks(
     """
     slots = texts.with_row_index("slot")
     if KIND in texts.columns:
-        slots = slots.filter(pl.col(KIND) == WHOLE)
+        slots = slots.filter(pl.col(KIND) == QUERY)
     wanted = match_encoding(frame, slots.select(pl.col("query").unique()), "query")
     rows = _blank_rare_clicks(filter_keys(frame, wanted, ["query"]), min_users)
     keys = ["query", "rank", "url", "click", "ranked"]

@@ -7,7 +7,7 @@ import polars as pl
 
 from ....concepts.taxonomy.arrays import BoolArray, IntArray
 from ....core.randomness import RandomSource
-from ....release.formats import KIND, PART, WHOLE
+from ....release.formats import KIND, PART, QUERY
 from ..apportionment import Floats, sum_by
 from ..contributions import NOBODY
 from .assignment import GroupTexts, assign_texts
@@ -31,7 +31,7 @@ def compose_logs(
     logs = assign_texts(cells, kept, texts, groups, numbers, words, queries, rng)
     logs = _fill_empty(logs, texts, len(groups))
     is_query = _mark_queries(logs, queries, groups, rng)
-    kinds = pl.Series([PART, WHOLE]).gather(is_query.astype(np.uint8))
+    kinds = pl.Series([PART, QUERY]).gather(is_query.astype(np.uint8))
     return pl.DataFrame(
         {
             "group": logs.group,
