@@ -84,12 +84,21 @@ def name_lexicon() -> NameLexicon:
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """Names in texts: the number of the text, the first and last word, and whether it is known."""
+    """Names in texts.
+
+    Attributes:
+        texts: The number of the text.
+        begin: The first word, among the words of all texts.
+        last: The last word.
+        known: Whether the name is that of a known person.
+        entire: Whether the text has nothing else but a title and a suffix.
+    """
 
     texts: Numbers
     begin: Numbers
     last: Numbers
     known: Mask
+    entire: Mask
 
     @classmethod
     def joined(cls, parts: Sequence[Names]) -> Names:
@@ -98,11 +107,21 @@ class Names:
             np.concatenate([getattr(part, field) for part in parts])
             for field in ("texts", "begin", "last")
         )
-        return cls(texts, begin, last, np.concatenate([part.known for part in parts]))
+        known, entire = (
+            np.concatenate([getattr(part, field) for part in parts])
+            for field in ("known", "entire")
+        )
+        return cls(texts, begin, last, known, entire)
 
     def take(self, mask: Mask) -> Names:
         """Return the names under a mask."""
-        return Names(self.texts[mask], self.begin[mask], self.last[mask], self.known[mask])
+        return Names(
+            self.texts[mask],
+            self.begin[mask],
+            self.last[mask],
+            self.known[mask],
+            self.entire[mask],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +209,7 @@ class NameSearch:
         person = known | self._is_likely(begin, last, where, self._has_initial(begin, middles))
         person &= ~self._is_phrase(begin, last, hashes)
         person &= where.entire | (where.allows & (known | ~where.joined) & (not entire))
-        return Names(self.texts[begin], begin, last, known).take(person)
+        return Names(self.texts[begin], begin, last, known, where.entire).take(person)
 
     def _has_initial(self, begin: Numbers, middles: int) -> Mask:
         initial = np.zeros(len(begin), np.bool_)

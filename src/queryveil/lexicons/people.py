@@ -89,13 +89,25 @@ def name_words(texts: pl.Series) -> list[set[str]]:
 class NameSpans:
     """Full names inside texts: number of the text, first and last word; the longest of a place.
 
-    `sizes` is the number of words of each text.
+    `sizes` is the number of words of each text, `entire` whether it is a full name as a whole.
     """
 
     texts: Numbers
     begin: Numbers
     last: Numbers
     sizes: Numbers
+    entire: Mask
+
+    def select(self, mask: Mask) -> NameSpans:
+        """Return the names in the texts under a mask, which are numbered anew."""
+        kept, numbers = mask[self.texts], np.cumsum(mask) - 1
+        return NameSpans(
+            numbers[self.texts[kept]],
+            self.begin[kept],
+            self.last[kept],
+            self.sizes[mask],
+            self.entire[mask],
+        )
 
 
 def find_name_spans(texts: pl.Series) -> NameSpans:
@@ -105,15 +117,20 @@ def find_name_spans(texts: pl.Series) -> NameSpans:
     >>> spans.texts.tolist(), spans.begin.tolist(), spans.last.tolist(), spans.sizes.tolist()
     ([1], [2], [4], [1, 5])
     """
-    split = NameSearch(fold(texts.fill_null("")))
+    filled = texts.fill_null("")
+    folded = fold(filled)
+    split = NameSearch(folded)
     names = split.find(False)
+    entire = np.zeros(len(texts), np.bool_)
+    entire[names.texts[names.entire]] = True
+    entire[_find_turned(filled, folded).texts] = True
     order = np.lexsort((-names.last, names.begin))
     owner, begin, last = names.texts[order], names.begin[order], names.last[order]
     reach = np.maximum.accumulate(np.concatenate([[-1], last[:-1]])) if len(last) else last
     apart = begin > reach
     owner, begin, last = owner[apart], begin[apart], last[apart]
     starts = split.table.starts[owner]
-    return NameSpans(owner, begin - starts, last - starts, split.table.sizes)
+    return NameSpans(owner, begin - starts, last - starts, split.table.sizes, entire)
 
 
 _MIN_PART, _MAX_CUT = 3, 10
@@ -173,11 +190,13 @@ def _ends_in_region(folded: pl.Series) -> Mask:
 def _find(texts: pl.Series, entire: bool) -> Names:
     """Return the names in distinct texts; a text with one comma is searched in both orders."""
     folded = fold(texts)
-    searches = [NameSearch(folded).find(entire)]
+    return Names.joined([NameSearch(folded).find(entire), _find_turned(texts, folded)])
+
+
+def _find_turned(texts: pl.Series, folded: pl.Series) -> Names:
+    """Return the names of the texts that are surname, comma and given name."""
     both = texts.str.contains(_REVERSED).fill_null(False).arg_true().to_numpy()
-    if len(both):
-        both = both[~_ends_in_region(folded.gather(both))]
-        turned = fold(texts.gather(both).str.replace(_REVERSED, "$2 $1"))
-        names = NameSearch(turned).find(True)
-        searches.append(replace(names, texts=both[names.texts]))
-    return Names.joined(searches)
+    both = both[~_ends_in_region(folded.gather(both))]
+    turned = fold(texts.gather(both).str.replace(_REVERSED, "$2 $1"))
+    names = NameSearch(turned).find(True)
+    return replace(names, texts=both[names.texts])

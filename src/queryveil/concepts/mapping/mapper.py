@@ -14,6 +14,7 @@ import polars as pl
 
 from ...core.progress import NoProgress, Progress
 from ...errors import UsageError, did_you_mean
+from ...lexicons.people import NameSpans, find_name_spans
 from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .label_index import MATCH_KINDS, LabelIndex, LabelMatches
@@ -180,7 +181,8 @@ class Mapper:
         resolved = self._web.resolve(queries)
         rest = resolved.concepts < 0
         complete = resolved_table(queries.filter(~rest), numbers[~rest], resolved.select(~rest))
-        phrases = self._map_block(self.tokenize(queries.filter(rest), numbers[rest]))
+        block = self.tokenize(queries.filter(rest), numbers[rest], resolved.names)
+        phrases = self._map_block(block)
         if not self._is_english:
             return [complete, phrases]
         # Known people whose given name is no usual one, where nothing else was matched.
@@ -193,8 +195,18 @@ class Mapper:
         unnamed = phrases.join(table.select("query"), on="query", how="anti")
         return [complete, unnamed, table]
 
-    def tokenize(self, queries: pl.Series, numbers: IntArray | None = None) -> TokenizedQueries:
-        """Tokenize queries and classify their words; `numbers` are those of the queries."""
+    def tokenize(
+        self,
+        queries: pl.Series,
+        numbers: IntArray | None = None,
+        people: NameSpans | None = None,
+    ) -> TokenizedQueries:
+        """Tokenize queries and classify their words.
+
+        Args:
+            numbers: Those of the queries, if they are not numbered from 0.
+            people: Names of people in the queries, if they were searched already.
+        """
         texts = self.vocabulary.encode(self.language.rewrite(queries))
         content = self._content_mask(texts, queries)
         classes = self.tagger.word_classes(texts)
@@ -210,7 +222,10 @@ class Mapper:
         spans = self._index.spans(texts)
         classes[mark_spans(len(classes), *spans)] = NOUN
         places = None if self._places is None else self._places.find(texts)
-        names = None if places is None else self._find_names(queries, texts, spans, places)
+        names = None
+        if places is not None:
+            people = find_name_spans(queries) if people is None else people
+            names = self._find_names(people, texts, spans, places)
         if names is not None:  # looked up as one name, so they separate phrases
             in_name = mark_spans(len(classes), names.begins, names.ends)
             classes[in_name], content[in_name] = OTHER, False
@@ -225,14 +240,14 @@ class Mapper:
         return TokenizedQueries(texts, content, classes, numbers, names, breaks, head_first)
 
     def _find_names(
-        self, queries: pl.Series, texts: RaggedArray, labels: Spans, places: Spans
+        self, spans: NameSpans, texts: RaggedArray, labels: Spans, places: Spans
     ) -> NameMatches | None:
         """Return towns with their state, and full names of people, that are in no label."""
         if self._towns is None or self._web is None:
             return None
         size, (begins, ends) = len(texts.items), places
         towns = self._towns.find(texts).outside(*labels)
-        people = find_people(queries, texts, self._web.person).outside(*labels)
+        people = find_people(spans, texts, self._web.person).outside(*labels)
         several = begins < ends  # "santa monica" is no person
         people = people.apart(begins[several], ends[several], size)
         return towns.join(people.apart(towns.begins, towns.ends, size))

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
-from ...lexicons.people import find_name_spans
+from ...lexicons.people import NameSpans
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 
 
@@ -56,9 +55,8 @@ class NameMatches:
         )
 
 
-def find_people(queries: pl.Series, texts: RaggedArray, person: int) -> NameMatches:
+def find_people(spans: NameSpans, texts: RaggedArray, person: int) -> NameMatches:
     """Return the full names of people in queries whose words are split as names are."""
-    spans = find_name_spans(queries)
     aligned = (spans.sizes == texts.sizes)[spans.texts]
     starts = texts.start[spans.texts[aligned]]
     begins, ends = starts + spans.begin[aligned], starts + spans.last[aligned]

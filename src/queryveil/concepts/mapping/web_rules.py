@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ...lexicons.people import is_full_name, is_joined_name, is_known_person
+from ...lexicons.people import NameSpans, find_name_spans, is_joined_name, is_known_person
 from ...lexicons.words import TextNumbers
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
@@ -30,10 +30,14 @@ BRAND, SITE, PERSON = (MATCH_KINDS.index(kind) for kind in ("brand", "address", 
 
 @dataclass(frozen=True, eq=False)
 class ResolvedQueries:
-    """For each query its concept by a rule for the whole query, or -1, and the match kind."""
+    """For each query its concept by a rule for the whole query, or -1, and the match kind.
+
+    `names` are the full names of people inside the queries without a concept.
+    """
 
     concepts: IntArray
     kinds: IntArray
+    names: NameSpans | None = None
 
     def select(self, rows: BoolArray) -> ResolvedQueries:
         """Return a selection of the queries."""
@@ -80,9 +84,13 @@ class WebRules:
         rows = np.flatnonzero(has_site)
         concepts[rows] = self._find_sites(table[rows])
         kinds = np.where(concepts < 0, -1, np.where(has_site, SITE, BRAND))
-        is_person = self._is_person(queries, concepts < 0)
-        concepts[is_person], kinds[is_person] = self.person, PERSON
-        return ResolvedQueries(concepts, kinds)
+        rest = concepts < 0
+        texts = queries.filter(rest).fill_null("")
+        names = find_name_spans(texts)
+        is_person = names.entire & self._can_be_person(texts)
+        rows = np.flatnonzero(rest)[is_person]
+        concepts[rows], kinds[rows] = self.person, PERSON
+        return ResolvedQueries(concepts, kinds, names.select(~is_person))
 
     def resolve_people(self, queries: pl.Series) -> ResolvedQueries:
         """Return the queries that are the name of a known person, also as one word."""
@@ -91,20 +99,16 @@ class WebRules:
             np.where(mask, self.person, -1).astype(np.int64), np.where(mask, PERSON, -1)
         )
 
-    def _is_person(self, queries: pl.Series, candidates: BoolArray) -> BoolArray:
-        """Return which of the candidates are full names of people, and no labels."""
-        mask = candidates.copy()
-        texts = queries.filter(candidates).fill_null("")
-        is_label = texts.str.to_lowercase().is_in(self._labels.implode())
-        is_person = is_full_name(texts) & ~is_label
+    def _can_be_person(self, texts: pl.Series) -> BoolArray:
+        """Return which texts are no labels and have no common word of the language."""
+        is_other = texts.str.to_lowercase().is_in(self._labels.implode())
         if self._common_words:  # "lana de roca" is no person in Spanish
             words = tokenize(texts).to_frame("words").with_row_index("row").explode("words")
             common = words.filter(pl.col("words").is_in(self._common_words))["row"].unique()
-            is_person &= ~pl.int_range(len(texts), dtype=pl.UInt32, eager=True).is_in(
+            is_other |= pl.int_range(len(texts), dtype=pl.UInt32, eager=True).is_in(
                 common.implode()
             )
-        mask[candidates] = is_person.to_numpy()
-        return mask
+        return np.asarray(~is_other.to_numpy())
 
     def _find_sites(self, table: pl.DataFrame) -> IntArray:
         """Return the sites of addresses; an unknown one is what its suffix means, or a web site."""
