@@ -179,6 +179,9 @@ TITLES = (
     "[musical organization]",
     "[magazine]",
     "[video game]",
+    "[song#1]",
+    "[book#1]",
+    "[fictional character]",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from .label_set import STEPS, LabelSet
@@ -77,6 +78,10 @@ class LabelIndex:
         numbers = self._forms.corrected()
         single = self._labels.surface.entries[self._labels.surface.first[numbers]] >= 0
         return np.asarray((numbers >= 0) & (self._labels.surface.first[numbers] >= 0) & single)
+
+    def split(self, words: pl.Series) -> list[str]:
+        """Return the known words that each word joins, with blanks, or an empty text."""
+        return self._labels.segmenter.split(words)
 
     def spans(self, texts: RaggedArray) -> tuple[IntArray, IntArray]:
         """Return the first and last words of labels of several words: "north carolina"."""

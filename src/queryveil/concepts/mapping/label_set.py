@@ -23,7 +23,9 @@ from .label_list import (
 )
 from .language import CompoundSplitter, FoldedWords, Language
 from .language_data import list_compound_starts
+from .segments import Segmenter
 from .spelling import Speller
+from .stop_words import LISTS
 from .tagging import english_lexicon
 from .tokens import Vocabulary
 from .trie import build_trie
@@ -116,6 +118,21 @@ class LabelSet:
     def speller(self) -> Speller:
         """Corrects words that are in no list."""
         return Speller(pl.Series(self._right, dtype=pl.String))
+
+    @cached_property
+    def segmenter(self) -> Segmenter:
+        """Splits words of a query that is one word: frequent words, brands and names."""
+        listed = self._compound
+        plurals = (word for word in english_lexicon()["word"] if word.islower())
+        return Segmenter(
+            (
+                *listed.heads,
+                *listed.parts,
+                *plurals,
+                *list_frequent_names(),
+                *LISTS["english"].split(),
+            )
+        )
 
     @cached_property
     def joined(self) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .label_index import MATCH_KINDS, LabelIndex, LabelMatches
 from .label_set import LabelSet
+from .landmarks import Landmarks
 from .language import Language, get_language
 from .language_data import in_language, list_own_words, non_nouns
 from .loan_words import list_loan_words
@@ -36,6 +37,7 @@ from .phrases import (
 )
 from .places import PlaceNames, Spans
 from .product_rules import find_product_rules
+from .query_words import ADDRESS, ADDRESS_WORDS, GENERAL_NOUNS, TitleWords
 from .result import PHRASE_SCHEMA, ConceptMapping
 from .tagging import (
     MODIFIER,
@@ -52,7 +54,7 @@ from .tokenized import TokenizedQueries, resolved_table
 from .tokens import Vocabulary, WordFeature
 from .towns import TownRules
 from .web_lexicon import has_web_rules, has_web_sites
-from .web_rules import WebRules
+from .web_rules import ResolvedQueries, WebRules
 
 TAGGERS = ("brill", "spacy", "none")
 _BLOCK = 500_000
@@ -62,27 +64,6 @@ _RELIABLE_KINDS = [
     for kind in ("label", "plural", "misspelled", "glued", "part", "part plural", "name")
 ]
 _TOPIC_KINDS = [MATCH_KINDS.index(kind) for kind in ("label", "plural", "name")]
-# Nouns that say in which form something is wanted; the words before them name the topic.
-_GENERAL_NOUNS = (
-    "pictures", "picture", "pics", "pic", "photos", "photo", "images", "image", "photographs",
-    "videos", "video", "clips", "wallpaper", "wallpapers", "lyrics", "recipe", "recipes", "news",
-    "info", "information", "facts", "history", "list", "lists", "tips", "ideas", "reviews",
-    "review", "prices", "price", "sale", "sales", "stories", "jokes", "quotes", "games", "game",
-    "symptoms", "symptom", "treatment", "treatments", "causes", "site", "sites", "website",
-    "websites", "guide", "guides", "supplies", "accessories", "parts", "designs", "plans",
-    "patterns", "rental", "rentals", "store", "stores", "shop", "shops", "company", "companies",
-    "jobs", "job", "lessons", "classes", "products", "definition", "types", "tattoos", "gifts",
-    "forum", "forums", "magazine", "tickets", "ticket", "pages", "cards", "names", "insurance",
-)  # fmt: skip
-# Queries that look like a web address, and the parts of an address that name nothing.
-_ADDRESS = (
-    r"(?i)^\s*(?:https?:|www\b)"
-    r"|\.(?:com|net|org|edu|gov|mil|info|biz|co|us|uk|de|ca|au|tv|example)\b"
-)
-_ADDRESS_WORDS = (
-    "http", "https", "www", "com", "net", "org", "edu", "gov", "mil", "info", "biz", "co", "us",
-    "uk", "de", "ca", "au", "tv", "html", "htm", "php", "asp", "index", "example",
-)  # fmt: skip
 
 
 class Mapper:
@@ -117,6 +98,11 @@ class Mapper:
         )
         self._is_english = has_web_rules(taxonomy, self.language)
         self._towns = TownRules(taxonomy, self.vocabulary) if self._is_english else None
+        self._landmarks = (
+            None
+            if self._towns is None
+            else Landmarks(taxonomy, self.vocabulary, self._towns.region_names)
+        )
         self._products = find_product_rules(taxonomy, self.language, custom_terms)
         names = load_gazetteer(taxonomy, self.language)
         if self._towns is not None:
@@ -141,8 +127,9 @@ class Mapper:
         self._stop = self.vocabulary.flags(self.language.stop_words)
         self._linker = self.vocabulary.flags(self.language.linkers)
         self._non_noun, self._ambiguous = map(self.vocabulary.flags, non_nouns(self.language))
-        self._general = self.vocabulary.flags(_GENERAL_NOUNS)
-        self._address = self.vocabulary.flags(_ADDRESS_WORDS)
+        self._titles = TitleWords(self.vocabulary)
+        self._general = self.vocabulary.flags(GENERAL_NOUNS)
+        self._address = self.vocabulary.flags(ADDRESS_WORDS)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments of the constructor, since a stemmer cannot be pickled."""
@@ -185,15 +172,39 @@ class Mapper:
         phrases = self._map_block(block)
         if not self._is_english:
             return [complete, phrases]
-        # Known people whose given name is no usual one, where nothing else was matched.
         is_open = rest.copy()
         is_open[phrases.filter(pl.col("concept") >= 0)["query"].unique().to_numpy() - first] = False
-        people = self._web.resolve_people(queries.filter(is_open))
-        is_named = people.concepts >= 0
-        names = queries.filter(is_open).filter(is_named)
-        table = resolved_table(names, numbers[is_open][is_named], people.select(is_named))
+        others = self._resolve_rest(self._web, queries.filter(is_open))
+        is_named = others.concepts >= 0
+        texts = queries.filter(is_open).filter(is_named)
+        table = resolved_table(texts, numbers[is_open][is_named], others.select(is_named))
         unnamed = phrases.join(table.select("query"), on="query", how="anti")
         return [complete, unnamed, table]
+
+    def _resolve_rest(self, rules: WebRules, queries: pl.Series) -> ResolvedQueries:
+        """Resolve queries without a match: known people, numbers, and words that join others."""
+        resolved = rules.resolve_rest(queries)
+        is_word = queries.str.contains(r"^\s*[A-Za-z0-9]+\s*$").fill_null(False).to_numpy()
+        rows = np.flatnonzero(is_word & (resolved.concepts < 0))
+        words = queries.gather(rows).str.strip_chars().str.to_lowercase()
+        split = pl.Series(self._index.split(words), dtype=pl.String)
+        rows, split = rows[(split != "").to_numpy()], split.filter(split != "")
+        concepts, kinds = resolved.concepts.copy(), resolved.kinds.copy()
+        # Joined words that name no thing are the name of a site.
+        concepts[rows], kinds[rows] = rules.site, MATCH_KINDS.index("glued")
+        whole = rules.resolve(split)
+        is_whole = whole.concepts >= 0
+        concepts[rows[is_whole]] = whole.concepts[is_whole]
+        rows, split = rows[~is_whole], split.filter(~is_whole)
+        phrases = self._map_block(self.tokenize(split, people=whole.names))
+        phrases = phrases.filter((pl.col("concept") >= 0) & (pl.col("concept") != rules.person))
+        # What the last of the words names is meant.
+        named = split.str.replace(r" \d$", "")  # "verizon 4"
+        sizes = named.str.count_matches(" ", literal=True).to_numpy() + 1
+        is_last = phrases["begin"] + phrases["words"] == sizes[phrases["query"].to_numpy()]
+        last = phrases.filter(is_last).unique("query", keep="first", maintain_order=True)
+        concepts[rows[last["query"].to_numpy()]] = last["concept"].to_numpy()
+        return ResolvedQueries(concepts, kinds)
 
     def tokenize(
         self,
@@ -221,11 +232,15 @@ class Mapper:
             classes[side_words(texts, content, *flags, self.language.head_first)] = VERB
         spans = self._index.spans(texts)
         classes[mark_spans(len(classes), *spans)] = NOUN
+        if self._is_english:
+            in_title = self._titles.find(texts)
+            classes[in_title], content[in_title] = OTHER, False
         places = None if self._places is None else self._places.find(texts)
         names = None
         if places is not None:
             people = find_name_spans(queries) if people is None else people
             names = self._find_names(people, texts, spans, places)
+            names = names and names.select(names.is_person | ~in_title[names.begins])
         if names is not None:  # looked up as one name, so they separate phrases
             in_name = mark_spans(len(classes), names.begins, names.ends)
             classes[in_name], content[in_name] = OTHER, False
@@ -242,14 +257,16 @@ class Mapper:
     def _find_names(
         self, spans: NameSpans, texts: RaggedArray, labels: Spans, places: Spans
     ) -> NameMatches | None:
-        """Return towns with their state, and full names of people, that are in no label."""
-        if self._towns is None or self._web is None:
+        """Return towns with their state, landmarks and full names of people, in no label."""
+        if self._towns is None or self._landmarks is None or self._web is None:
             return None
         size, (begins, ends) = len(texts.items), places
-        towns = self._towns.find(texts).outside(*labels)
-        people = find_people(spans, texts, self._web.person).outside(*labels)
         several = begins < ends  # "santa monica" is no person
-        people = people.apart(begins[several], ends[several], size)
+        longer = begins[several], ends[several], size
+        landmarks = self._landmarks.find(texts).outside(*labels).apart(*longer)
+        towns = self._towns.find(texts).outside(*labels)
+        towns = towns.apart(landmarks.begins, landmarks.ends, size).join(landmarks)
+        people = find_people(spans, texts, self._web.person).outside(*labels).apart(*longer)
         return towns.join(people.apart(towns.begins, towns.ends, size))
 
     def _final_nouns(self, texts: RaggedArray, classes: ByteArray) -> BoolArray:
@@ -329,7 +346,7 @@ class Mapper:
 
     def _content_mask(self, texts: RaggedArray, queries: pl.Series) -> BoolArray:
         """Return a mask of words other than stop words and the "www" or "com" of an address."""
-        is_address = queries.str.contains(_ADDRESS).fill_null(False).to_numpy()
+        is_address = queries.str.contains(ADDRESS).fill_null(False).to_numpy()
         is_address_word = self._address()[texts.items] & is_address[texts.row_ids]
         return np.asarray(~(self._stop()[texts.items] | is_address_word))
 

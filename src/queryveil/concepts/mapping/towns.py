@@ -52,7 +52,8 @@ class TownRules:
         self._numbers = dict(taxonomy.find_all([_CITY, _TOWN, _MUNICIPALITY, *_REGIONS, *_STATES]))
         words = Vocabulary()
         names = {*self._labels_below(_REGIONS), *CODES}
-        regions = pl.Series(sorted(names - (common_words() - {*CODES})))  # without "state"
+        self.region_names = sorted(names - (common_words() - {*CODES}))  # without "state"
+        regions = pl.Series(self.region_names)
         towns = self._list_towns()
         self._regions: Trie = build_trie(words.encode(regions), 1 << 20)
         self._towns: Trie = build_trie(words.encode(towns["text"]), 1 << 20)

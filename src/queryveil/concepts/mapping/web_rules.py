@@ -25,7 +25,19 @@ from .web_lexicon import ADDRESS, ANYWHERE, WEB_SITE, WebLexicon, load_web_lexic
 # What an address of an unknown site is, by its suffix.
 _SUFFIX_CONCEPTS = {"edu": "n#08286569", "gov": "n#08337324", "mil": "n#08199025"}
 _PERSON = "n#00007846"
-BRAND, SITE, PERSON = (MATCH_KINDS.index(kind) for kind in ("brand", "address", "name"))
+_CALL_SIGN = r"[wk](?:[^aeiou\W\d][a-z][^aeiou\W\d]|[a-z][^aeiou\W\d]{2})"
+_FREQUENCY = r"(?:8[789]|9\d|10[0-8])[. ]\d"
+# Queries that are a number of a known shape, or the call sign of a station: "wivk", "107 7 wivk".
+_SHAPES = (
+    ("n#06426111", r"^\s*(?:1[\s.-]?)?\(?\d{3}\)?[\s./-]*\d{3}[\s.-]*\d{4}\s*$"),  # phone number
+    ("n#06355705", r"^\s*\d{5}(?:-\d{4})?\s*$"),  # zip code
+    ("n#04044119", rf"^{_CALL_SIGN}(?:[ -]?[fa]m| radio)?$"),  # radio station
+    ("n#04044119", rf"^{_FREQUENCY}(?: [a-z]+)*$|^[wk][a-z]{{2,3}} {_FREQUENCY}$"),
+    ("n#04406350", r"^[wk][a-z]{3}[ -]?tv[ \d]*$|^(?:abc|nbc|cbs|fox|news|wb|channel) ?\d{1,2}$"),
+)
+BRAND, SITE, PERSON, SHAPE = (
+    MATCH_KINDS.index(kind) for kind in ("brand", "address", "name", "label")
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,14 +72,19 @@ class WebRules:
         own = [" ".join(words) for words in tokenize(pl.Series(custom_terms, dtype=pl.String))]
         joined = [text.replace(" ", "") for text in own]
         names = names.filter(~pl.col("text").str.replace_all(" ", "").is_in(joined))
-        self._labels = pl.concat([taxonomy.labels.series(), pl.Series("text", own, pl.String)])
+        senses = [text for text, _ in load_web_lexicon().senses]
+        self._labels = pl.concat(
+            [taxonomy.labels.series(), pl.Series("text", [*own, *senses], pl.String)]
+        )
         keys = names.with_columns(key=pl.col("text").str.replace_all(" ", "")).unique(
             "key", keep="first", maintain_order=True
         )
         self._in_address = _by_key(keys)
         self._as_query = _by_key(keys.filter(pl.col("use") != ADDRESS))
         numbers = dict(taxonomy.find_all([WEB_SITE, _PERSON, *_SUFFIX_CONCEPTS.values()]))
-        self._site, self.person = numbers[WEB_SITE], numbers[_PERSON]
+        self.site, self.person = numbers[WEB_SITE], numbers[_PERSON]
+        shapes = dict(taxonomy.find_all([name for name, _ in _SHAPES]))
+        self._by_shape = [(shapes[name], shape) for name, shape in _SHAPES if name in shapes]
         self._by_suffix = {kind: numbers[name] for kind, name in _SUFFIX_CONCEPTS.items()}
         self._inside = _InsideNames(names.filter(pl.col("use") == ANYWHERE), vocabulary)
 
@@ -80,7 +97,7 @@ class WebRules:
         concepts = np.where(concepts >= 0, concepts, self._as_query.look_up(table["core"]))
         # Words that only happen to spell a site without a kind: "free online games".
         several = queries.str.contains(r"\S\s+\S").fill_null(False).to_numpy()
-        concepts[several & (concepts == self._site)] = -1
+        concepts[several & (concepts == self.site)] = -1
         rows = np.flatnonzero(has_site)
         concepts[rows] = self._find_sites(table[rows])
         kinds = np.where(concepts < 0, -1, np.where(has_site, SITE, BRAND))
@@ -92,12 +109,20 @@ class WebRules:
         concepts[rows], kinds[rows] = self.person, PERSON
         return ResolvedQueries(concepts, kinds, names.select(~is_person))
 
-    def resolve_people(self, queries: pl.Series) -> ResolvedQueries:
-        """Return the queries that are the name of a known person, also as one word."""
-        mask = (is_known_person(queries) | is_joined_name(queries.str.to_lowercase())).to_numpy()
-        return ResolvedQueries(
-            np.where(mask, self.person, -1).astype(np.int64), np.where(mask, PERSON, -1)
-        )
+    def resolve_rest(self, queries: pl.Series) -> ResolvedQueries:
+        """Return the concepts of queries without any other match.
+
+        These are names of known people, also as one word, numbers and stations.
+        """
+        texts = queries.str.to_lowercase().str.strip_chars()
+        concepts = np.full(len(queries), -1, np.int64)
+        kinds = np.full(len(queries), -1, np.int64)
+        for concept, shape in self._by_shape:
+            rows = texts.str.contains(shape).fill_null(False).arg_true()
+            concepts[rows], kinds[rows] = concept, SHAPE
+        mask = (is_known_person(queries) | is_joined_name(texts)).to_numpy()
+        concepts[mask], kinds[mask] = self.person, PERSON
+        return ResolvedQueries(concepts, kinds)
 
     def _can_be_person(self, texts: pl.Series) -> BoolArray:
         """Return which texts are no labels and have no common word of the language."""
@@ -115,9 +140,9 @@ class WebRules:
         sites = self._in_address.look_up(table["key"])
         sites = np.where(sites >= 0, sites, self._in_address.look_up(table["host"]))
         by_suffix = table["suffix"].replace_strict(
-            self._by_suffix, default=self._site, return_dtype=pl.Int64
+            self._by_suffix, default=self.site, return_dtype=pl.Int64
         )
-        untyped = (sites < 0) | (sites == self._site)
+        untyped = (sites < 0) | (sites == self.site)
         concepts = np.where(untyped, by_suffix.to_numpy(), sites)
         is_nothing = table["inside"].to_numpy() | (table["key"] == "").to_numpy()
         return np.where(is_nothing & (sites < 0), -1, concepts)
