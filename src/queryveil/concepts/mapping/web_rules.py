@@ -30,6 +30,7 @@ _FREQUENCY = r"(?:8[789]|9\d|10[0-8])[. ]\d"
 # Queries that are a number of a known shape, or the call sign of a station: "wivk", "107 7 wivk".
 _SHAPES = (
     ("n#06426111", r"^\s*(?:1[\s.-]?)?\(?\d{3}\)?[\s./-]*\d{3}[\s.-]*\d{4}\s*$"),  # phone number
+    ("n#03519981", r"^(?:interstate|i|us|route|rte|rt|highway|hwy)[ -]?\d{1,3}[ewns]?$"),  # highway
     ("n#06355705", r"^\s*\d{5}(?:-\d{4})?\s*$"),  # zip code
     ("n#04044119", rf"^{_CALL_SIGN}(?:[ -]?[fa]m| radio)?$"),  # radio station
     ("n#04044119", rf"^{_FREQUENCY}(?: [a-z]+)*$|^[wk][a-z]{{2,3}} {_FREQUENCY}$"),
