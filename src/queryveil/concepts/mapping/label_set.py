@@ -232,3 +232,21 @@ def _reverse_lists(lists: RaggedArray) -> RaggedArray:
 def _select_lists(lists: RaggedArray, rows: IntArray) -> RaggedArray:
     items, indices = lists.take(rows)
     return RaggedArray.from_sizes(np.bincount(indices, minlength=len(rows)), items)
+
+
+def compile_labels(
+    taxonomy: Taxonomy,
+    language: Language,
+    overrides: Sequence[tuple[str, int]],
+    fallbacks: Sequence[tuple[str, int]],
+    custom_terms: Sequence[tuple[str, int]],
+) -> LabelSet:
+    """Compile the labels; without custom terms, cache them by taxonomy and language."""
+    key = f"labels {language.name}"
+    cached = None if custom_terms else taxonomy.cache.get(key)
+    if isinstance(cached, LabelSet):
+        return cached
+    labels = LabelSet(taxonomy, language, before=custom_terms, instead=overrides, after=fallbacks)
+    if not custom_terms:
+        taxonomy.cache[key] = labels
+    return labels

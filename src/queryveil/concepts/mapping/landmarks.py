@@ -87,7 +87,7 @@ class Landmarks:
             begins[separate], ends[separate], concepts[separate], np.zeros(separate.sum(), np.bool_)
         )
 
-    def _find_after(self, texts: RaggedArray) -> _Found:
+    def _find_after(self, texts: RaggedArray) -> _Spans:
         """Find nouns behind their name: "kern county", "clark atlanta university"."""
         words, concepts = texts.items, self._after()[texts.items]
         room = np.arange(len(words)) - texts.start[texts.row_ids]
@@ -108,7 +108,7 @@ class Landmarks:
             begins = begins - (longer & (room[begins] > 0))
         return begins, heads, concepts[heads]
 
-    def _find_before(self, texts: RaggedArray) -> _Found:
+    def _find_before(self, texts: RaggedArray) -> _Spans:
         """Find nouns before their name: "lake tahoe"."""
         words, concepts = texts.items, self._before()[texts.items]
         left = texts.start[texts.row_ids + 1] - np.arange(len(words)) - 1
@@ -118,7 +118,7 @@ class Landmarks:
         heads = heads[~is_other & self._not_number()[name]]
         return heads, heads + 1, concepts[heads]
 
-    def _find_of(self, texts: RaggedArray) -> _Found:
+    def _find_of(self, texts: RaggedArray) -> _Spans:
         """Find nouns with "of" and a name: "university of arkansas"."""
         words, concepts = texts.items, self._of()[texts.items]
         left = texts.start[texts.row_ids + 1] - np.arange(len(words)) - 1
@@ -132,7 +132,7 @@ class Landmarks:
         return heads, ends, concepts[heads]
 
 
-_Found = tuple[IntArray, IntArray, IntArray]
+_Spans = tuple[IntArray, IntArray, IntArray]
 
 
 def _number_words(vocabulary: Vocabulary, concepts: Mapping[str, int]) -> WordFeature:

@@ -18,14 +18,13 @@ from ...lexicons.people import NameSpans, find_name_spans
 from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .label_index import MATCH_KINDS, LabelIndex, LabelMatches
-from .label_set import LabelSet
+from .label_set import compile_labels
 from .landmarks import Landmarks
 from .language import Language, get_language
 from .language_data import in_language, list_own_words, non_nouns
 from .loan_words import list_loan_words
 from .names import NameMatches, find_people
 from .phrases import (
-    Gazetteer,
     PersonNames,
     Phrases,
     inner_linkers,
@@ -50,7 +49,7 @@ from .tagging import (
     Tagger,
     english_lexicon,
 )
-from .tokenized import TokenizedQueries, resolved_table
+from .tokenized import TokenizedQueries, find_brands, resolved_table
 from .tokens import Vocabulary, WordFeature
 from .towns import TownRules
 from .web_lexicon import has_web_rules, has_web_sites
@@ -114,7 +113,9 @@ class Mapper:
             if self._is_english and self._web is not None
             else None
         )
-        labels = _compile_labels(taxonomy, self.language, names, custom_terms)
+        labels = compile_labels(
+            taxonomy, self.language, names.overrides, names.fallbacks, custom_terms
+        )
         self._index = LabelIndex(labels, self.language, self.vocabulary)
         self._person_names = (
             PersonNames(names.person, self.vocabulary) if names.person is not None else None
@@ -308,7 +309,7 @@ class Mapper:
         if self._web is not None:
             if not self._is_english:  # a form of a common word is no brand
                 matched |= self._index.contains()[texts.items] | ~block.content
-            tables.append(_find_brands(self._web, block, matched))
+            tables.append(find_brands(self._web, block, matched))
         return pl.concat(tables).sort("query", "begin", maintain_order=True)
 
     def _match_topics(
@@ -379,33 +380,6 @@ class Mapper:
             np.where(is_name, lengths, matches.lengths),
             np.where(is_name, MATCH_KINDS.index("name"), matches.kinds),
         )
-
-
-def _find_brands(rules: WebRules, block: TokenizedQueries, matched: BoolArray) -> pl.DataFrame:
-    """Return the brands beside the matched words; they are added and never replace a match."""
-    inside = rules.find_inside(block.texts, matched)
-    phrases = Phrases(inside.ends - inside.lengths + 1, inside.ends)
-    kinds = np.full(len(phrases), MATCH_KINDS.index("brand"))
-    return block.table(phrases, LabelMatches(inside.concepts, inside.lengths, kinds))
-
-
-def _compile_labels(
-    taxonomy: Taxonomy,
-    language: Language,
-    names: Gazetteer,
-    custom_terms: Sequence[tuple[str, int]],
-) -> LabelSet:
-    """Compile the labels; without custom terms, cache them by taxonomy and language."""
-    key = f"labels {language.name}"
-    cached = None if custom_terms else taxonomy.cache.get(key)
-    if isinstance(cached, LabelSet):
-        return cached
-    labels = LabelSet(
-        taxonomy, language, before=custom_terms, instead=names.overrides, after=names.fallbacks
-    )
-    if not custom_terms:
-        taxonomy.cache[key] = labels
-    return labels
 
 
 def _rebuild_mapper(

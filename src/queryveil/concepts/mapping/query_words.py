@@ -49,6 +49,7 @@ class TitleWords:
     def find(self, texts: RaggedArray) -> BoolArray:
         """Return a mask of the words of titles.
 
+        >>> import polars as pl
         >>> words = Vocabulary()
         >>> texts = words.encode(pl.Series(["set it off movie", "movie theater"]))
         >>> TitleWords(words).find(texts).tolist()

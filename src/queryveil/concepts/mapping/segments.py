@@ -22,7 +22,7 @@ _SHORT = frozenset((
 ))  # fmt: skip
 _MIDDLE = frozenset((
     "of", "in", "on", "to", "at", "by", "or", "is", "a", "and", "for", "your", "with", "from",
-    "her", "his", "are", "how",
+    "are", "how",
 ))  # fmt: skip
 # A part costs more the shorter it is, so that few long words win.
 _PART_COST, _SHORT_COST = 10, 14

@@ -14,7 +14,7 @@ from .names import NameMatches
 from .phrases import Phrases, mark_spans
 from .result import PHRASE_SCHEMA
 from .tokens import tokenize
-from .web_rules import ResolvedQueries
+from .web_rules import ResolvedQueries, WebRules
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,3 +127,11 @@ def resolved_table(
         },
         schema=PHRASE_SCHEMA,
     )
+
+
+def find_brands(rules: WebRules, block: TokenizedQueries, matched: BoolArray) -> pl.DataFrame:
+    """Return the brands beside the matched words; they are added and never replace a match."""
+    inside = rules.find_inside(block.texts, matched)
+    phrases = Phrases(inside.ends - inside.lengths + 1, inside.ends)
+    kinds = np.full(len(phrases), MATCH_KINDS.index("brand"))
+    return block.table(phrases, LabelMatches(inside.concepts, inside.lengths, kinds))
