@@ -56,7 +56,7 @@ class Microaggregation(Method):
     language: str = parameter(SAME, GUESSED_HELP)
     terms: str = parameter("", TERMS_HELP)
     as_published: bool = parameter(
-        False, "group users and select texts exactly as in the paper; for comparisons"
+        False, "group users and select texts exactly as in the paper, to compare with it"
     )
 
     def __post_init__(self) -> None:
