@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 OUT = ROOT / "benchmarks" / "data" / "frontier"
 METHODS = (  # `min_users` of microaggregation is set, so that it is not swept
     "frequent-queries", "disconnected-graph", "semantic-microaggregation:min-users=0",
+    "semantic-microaggregation:as-published=yes:min-users=0",
     "category-microaggregation:min-users=0", "string-microaggregation:min-users=0",
     "syntactic-microaggregation:min-users=0",
     "semantic-replacement", "profile-first", "concept-histogram", "dp-statistics:delta=0.000001",
