@@ -25,7 +25,9 @@ _K = {"k": ("2", "3", "4", "5")}
 
 def _spec(levels: int, categories: int) -> str:
     compared = f"levels={levels}:categories-per-term={categories}"
-    return f"category-microaggregation:as-published=yes:min-users=1:max-member-fraction=1:{compared}"
+    return (
+        f"category-microaggregation:as-published=yes:min-users=1:max-member-fraction=1:{compared}"
+    )
 
 
 def _at(evidence: Evidence, levels: int, categories: int, level: int) -> Curve:

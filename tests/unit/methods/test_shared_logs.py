@@ -23,6 +23,7 @@ from queryveil.methods.microaggregation.apportionment import (
 from queryveil.methods.microaggregation.emission import apportion_clicks
 from queryveil.methods.microaggregation.queries import user_query_pairs
 from queryveil.methods.microaggregation.senders import sole_senders
+from queryveil.methods.microaggregation.shared_logs import composition
 from queryveil.methods.microaggregation.shared_logs.composition import compose_logs
 from queryveil.methods.microaggregation.shared_logs.rows import find_rows
 from queryveil.methods.microaggregation.shared_logs.texts import SentQueries, Texts, find_texts
@@ -47,7 +48,7 @@ def read(sent: dict[str, list[str]], min_users: int = 2) -> tuple[SentQueries, T
 def rows_of(sent: dict[str, list[str]], user: str) -> list[tuple[str | None, str | None]]:
     """Return the text of each row of a user, and the concept of its cell, by its label."""
     queries, texts = read(sent)
-    rows = find_rows(queries, texts)
+    rows = find_rows(queries.mapping, texts).of_users(queries)
     taxonomy, mine = MAPPER.taxonomy, rows.user == sorted(sent).index(user)
     return sorted(
         (
@@ -164,6 +165,16 @@ def test_shared_logs_mark_as_many_rows_as_queries_as_the_log_has() -> None:
     rows = compose_logs(queries, texts, np.array([0, 0, 1, 1]), RandomSource(1))
     kinds = rows.filter(pl.col("query") == "tennis")["kind"].cast(pl.String).to_list()
     assert Counter(kinds) == {"query": 6, "part": 6}  # of 12 rows, in two groups of two users
+
+
+def test_logs_that_are_composed_in_parts_keep_groups_apart(monkeypatch) -> None:
+    sent = {f"u{n}": [("tennis", "opera")[n % 2]] * 3 for n in range(12)}
+    queries, texts = read(sent)
+    group = np.array([5, 4, 3, 2, 1, 0] * 2)  # the users of a group are all alike
+    monkeypatch.setattr(composition, "_USERS", 4)
+    rows = composition.compose_logs(queries, texts, group, RandomSource(1))
+    logs = rows.group_by("group").agg(pl.col("query").cast(pl.String).unique()).sort("group")
+    assert logs.rows() == [(g, [("opera", "tennis")[g % 2]]) for g in range(6)]
 
 
 def test_sole_senders_are_members_whom_nobody_else_of_the_group_matches() -> None:

@@ -204,7 +204,7 @@ def apportion_clicks(
     Parts of queries get no clicks. The column `click` flags rows with a URL in the log, and
     `ranked` those with a rank too.
     """
-    slots = texts.with_row_index("slot")
+    slots = texts.with_row_index("slot").with_columns(pl.col("query").cast(pl.String))
     if KIND in texts.columns:
         slots = slots.filter(pl.col(KIND) == QUERY)
     wanted = match_encoding(frame, slots.select(pl.col("query").unique()), "query")

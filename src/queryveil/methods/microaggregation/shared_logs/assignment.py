@@ -79,7 +79,7 @@ def _candidates(rows: UserRows, texts: Texts, numbers: CellNumbers) -> tuple[Int
     pure = texts.only_concept >= 0
     is_extra = ~texts.is_query & (texts.concept >= 0)
     own = np.zeros(len(texts), np.bool_)
-    own[rows.cell[(rows.cell >= numbers.concepts)] - numbers.concepts] = True
+    own[rows.cell[rows.cell >= numbers.concepts] - numbers.concepts] = True
     pooled, extra = own & ~is_extra, own & is_extra
     cell = np.concatenate(
         [

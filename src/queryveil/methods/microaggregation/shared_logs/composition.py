@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 
@@ -12,8 +14,10 @@ from ..apportionment import Floats, sum_by
 from ..contributions import NOBODY
 from .assignment import GroupTexts, assign_texts
 from .cells import MAX_COUNT, CellNumbers, Groups, count_cells
-from .rows import find_rows
+from .rows import QueryRows, find_rows
 from .texts import SentQueries, Texts
+
+_USERS = 50_000  # whose logs are composed together
 
 
 def compose_logs(
@@ -21,11 +25,35 @@ def compose_logs(
 ) -> pl.DataFrame:
     """Return the rows of all shared logs: group, user (`NOBODY`), query and kind.
 
-    Every group has at least one row.
+    Every group has at least one row. Very many users are composed in parts, each calibrated to
+    what its own users sent, so that memory is bounded.
     """
+    rows = find_rows(sent.mapping, texts)
+    order = np.argsort(group, kind="stable")
+    if len(group) <= _USERS:
+        return _compose_part(sent, texts, rows, group, rng)
+    place = np.empty(len(group), np.uint32)
+    place[order] = np.arange(len(group), dtype=np.uint32)
+    pairs = sent.pairs.with_columns(user=pl.Series(place).gather(sent.pairs["user"]))
+    by_group = SentQueries(sent.mapping, pairs.sort("user", "query"), sent.users)
+    group = group[order]
+    begins = np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
+    edges = begins[np.searchsorted(begins, np.arange(0, len(group), _USERS))]
+    logs = []
+    for begin, end in pairwise([*edges.tolist(), len(group)]):
+        first = int(group[begin])
+        part = _compose_part(
+            by_group.select(begin, end), texts, rows, group[begin:end] - first, rng
+        )
+        logs.append(part.with_columns(pl.col("group") + first))
+    return pl.concat(logs)
+
+
+def _compose_part(
+    sent: SentQueries, texts: Texts, rows: QueryRows, group: IntArray, rng: RandomSource
+) -> pl.DataFrame:
     taxonomy = sent.mapping.taxonomy
-    rows = find_rows(sent, texts)
-    cells, kept, groups = count_cells(rows, texts, taxonomy, group, rng)
+    cells, kept, groups = count_cells(rows.of_users(sent), texts, taxonomy, group, rng)
     numbers = CellNumbers(len(taxonomy), len(texts))
     words, queries = _count_words(sent, texts), _count_queries(sent, texts)
     logs = assign_texts(cells, kept, texts, groups, numbers, words, queries, rng)
@@ -36,7 +64,7 @@ def compose_logs(
         {
             "group": logs.group,
             "user": np.full(len(logs.group), NOBODY),
-            "query": texts.names.gather(logs.text),
+            "query": texts.names.gather(logs.text).cast(pl.Categorical),
             KIND: kinds.cast(pl.Categorical),
         }
     )

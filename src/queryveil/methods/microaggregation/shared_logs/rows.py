@@ -39,29 +39,43 @@ class UserRows:
         return UserRows(self.user[kept], self.cell[kept], self.text[kept], self.count[kept])
 
 
-def find_rows(sent: SentQueries, texts: Texts) -> UserRows:
-    """Return the rows of all users."""
-    taxonomy = sent.mapping.taxonomy
+@dataclass(frozen=True, eq=False, repr=False)
+class QueryRows:
+    """The rows of each query: numbers of cells and texts (or `NO_TEXT`)."""
+
+    lists: RaggedArray
+    cell: IntArray
+    text: IntArray
+
+    def of_users(self, sent: SentQueries) -> UserRows:
+        """Return the rows of all users."""
+        item, index = self.lists.take(sent.pairs["query"].to_numpy())
+        return UserRows(
+            sent.pairs["user"].to_numpy().astype(np.int64)[index],
+            self.cell[item],
+            self.text[item],
+            sent.pairs["count"].to_numpy().astype(np.int64)[index],
+        )
+
+
+def find_rows(mapping: ConceptMapping, texts: Texts) -> QueryRows:
+    """Return the rows of all queries."""
+    taxonomy = mapping.taxonomy
     whole = np.flatnonzero(texts.of_query >= 0)
     whole_text = texts.of_query[whole].astype(np.int64)
-    phrase_query, phrase_text, phrase_concept, used = _phrase_rows(sent.mapping, texts)
+    phrase_query, phrase_text, cell, used = _phrase_rows(mapping, texts)
     left_query, left_text = _left_over_rows(texts, used)
     own = np.where(
         texts.only_concept >= 0, texts.only_concept, len(taxonomy) + np.arange(len(texts))
     )
-    stand_in = _nearest_with_text(phrase_concept[phrase_text < 0], texts, taxonomy)
-    cell = phrase_concept.copy()
-    cell[phrase_text < 0] = stand_in
-    query = np.concatenate([whole, phrase_query[cell >= 0], left_query])
-    text = np.concatenate([whole_text, phrase_text[cell >= 0], left_text])
-    cells = np.concatenate([own[whole_text], cell[cell >= 0], len(taxonomy) + left_text])
-    lists = RaggedArray.group_by(query, np.arange(len(query)), len(texts.of_query))
-    item, index = lists.take(sent.pairs["query"].to_numpy())
-    return UserRows(
-        sent.pairs["user"].to_numpy().astype(np.int64)[index],
-        cells[item],
-        text[item],
-        sent.pairs["count"].to_numpy().astype(np.int64)[index],
+    without = phrase_text < 0
+    cell[without] = _nearest_with_text(cell[without], texts, taxonomy)
+    known = cell >= 0
+    query = np.concatenate([whole, phrase_query[known], left_query])
+    return QueryRows(
+        RaggedArray.group_by(query, np.arange(len(query), dtype=np.int32), len(texts.of_query)),
+        np.concatenate([own[whole_text], cell[known], len(taxonomy) + left_text]).astype(np.int32),
+        np.concatenate([whole_text, phrase_text[known], left_text]).astype(np.int32),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ....concepts.mapping.mapper import Mapper
 from ....concepts.mapping.result import ConceptMapping
@@ -21,6 +22,7 @@ from ....log.identifiers import kinds_of
 
 MAX_WORDS = 4  # of a part
 NO_TEXT = -1
+_KEYS = 1 << 23  # runs that are counted at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,6 +38,13 @@ class SentQueries:
     mapping: ConceptMapping
     pairs: pl.DataFrame
     users: int
+
+    def select(self, begin: int, end: int) -> SentQueries:
+        """Return what users from one number to another sent, numbered from 0."""
+        users = self.pairs["user"]
+        rows = slice(*(int(users.search_sorted(edge)) for edge in (begin, end)))
+        part = self.pairs[rows].with_columns(pl.col("user") - begin)
+        return SentQueries(self.mapping, part, end - begin)
 
     def senders(self) -> IntArray:
         """Return the number of users of each query."""
@@ -148,27 +157,24 @@ def _count_parts(
 
     A number is a row of the second result, with the columns name and users; -1 for no part.
     """
-    token, query = lists.items.astype(np.int64), lists.row_ids
-    last = lists.start[1:][query] - 1  # the last word of the same query
-    place = np.arange(len(token))
-    run = np.zeros(len(token), np.int64)  # the number of the run so far; -1: too few users
+    token, query = lists.items, lists.row_ids
+    left = _words_left(lists)
+    run = np.zeros(len(token), np.int32)  # the number of the run so far; -1: too few users
     run[is_stop[token]] = -1
     run_names = pl.Series([""], dtype=pl.String)
     parts, tables, total = list[IntArray](), list[pl.DataFrame](), 0
     for length in range(1, MAX_WORDS + 1):
-        run[place + length - 1 > last] = -1
+        run[left < length] = -1
         begins = np.flatnonzero(run >= 0)
-        end = token[begins + length - 1]
-        key = run[begins] * len(words) + end
+        key = run[begins].astype(np.int64) * len(words) + token[begins + length - 1]
         keys, users = _frequent_keys(key, query[begins], sent, min_users)
-        index = np.searchsorted(keys, key)
-        index[index == len(keys)] = 0
+        index = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
         known = keys[index] == key if len(keys) else np.zeros(len(key), np.bool_)
         run[begins] = np.where(known, index, -1)
         name = run_names.gather(keys // len(words)) + words.gather(keys % len(words))
         is_part = ~is_stop[keys % len(words)]
         number = np.where(is_part, total + np.cumsum(is_part) - 1, -1)
-        part = np.full(len(token), -1, np.int64)
+        part = np.full(len(token), -1, np.int32)
         part[begins[known]] = number[index[known]]
         parts.append(part)
         tables.append(pl.DataFrame({"name": name, "users": users}).filter(pl.Series(is_part)))
@@ -177,21 +183,31 @@ def _count_parts(
     return parts, pl.concat(tables)
 
 
+def _words_left(lists: RaggedArray) -> NDArray[np.int16]:
+    """Return the number of words from each word to the end of its query, capped."""
+    end = lists.start[1:][lists.row_ids]
+    return np.asarray(np.minimum(end - np.arange(len(end)), MAX_WORDS), np.int16)
+
+
 def _frequent_keys(
     key: IntArray, query: IntArray, sent: SentQueries, min_users: int
 ) -> tuple[IntArray, IntArray]:
     """Return the runs (keys) of at least `min_users` users, sorted, and their numbers of users."""
-    rows = pl.LazyFrame({"key": key, "query": query.astype(np.uint32)}).unique()
+    rows = pl.DataFrame({"key": key, "query": query.astype(np.uint32)}).lazy()
     pairs = sent.pairs.lazy().select("user", pl.col("query").cast(pl.UInt32))
-    counted = (
-        rows.join(pairs, on="query")
+    pieces = 1 + len(key) // _KEYS
+    counted = [
+        rows.filter(pl.col("key") % pieces == piece)
+        .unique()
+        .join(pairs, on="query")
         .group_by("key")
         .agg(users=pl.col("user").n_unique())
         .filter(pl.col("users") >= min_users)
-        .sort("key")
-        .collect()
-    )
-    return counted["key"].to_numpy(), counted["users"].to_numpy().astype(np.int64)
+        .collect(engine="streaming")
+        for piece in range(pieces)
+    ]
+    frequent = pl.concat(counted).sort("key")
+    return frequent["key"].to_numpy(), frequent["users"].to_numpy().astype(np.int64)
 
 
 def _concepts_of(names: pl.Series, mapper: Mapper) -> tuple[IntArray, IntArray]:
