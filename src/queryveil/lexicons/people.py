@@ -154,6 +154,17 @@ def is_joined_name(words: pl.Series) -> pl.Series:
     return pl.Series(words.name, is_name, pl.Boolean)
 
 
+def begin_like_names(texts: pl.Series) -> Mask:
+    """Return which texts are two words, the first of them a given name.
+
+    >>> begin_like_names(pl.Series(["jane kowalski", "free cards", "jane and john"])).tolist()
+    [True, False, False]
+    """
+    first_names = name_lexicon().given
+    words = [text.split(" ") for text in texts]
+    return np.array([len(parts) == 2 and parts[0] in first_names for parts in words], np.bool_)
+
+
 def is_known_person(texts: pl.Series) -> pl.Series:
     """Return whether each text is the name of a person whom an encyclopedia has.
 

@@ -79,9 +79,20 @@ class LabelIndex:
         single = self._labels.surface.entries[self._labels.surface.first[numbers]] >= 0
         return np.asarray((numbers >= 0) & (self._labels.surface.first[numbers] >= 0) & single)
 
-    def split(self, words: pl.Series) -> list[str]:
+    def split(self, words: pl.Series) -> pl.Series:
         """Return the known words that each word joins, with blanks, or an empty text."""
-        return self._labels.segmenter.split(words)
+        return pl.Series(self._labels.segmenter.split(words), dtype=pl.String)
+
+    def find_last(self, texts: pl.Series) -> IntArray:
+        """Return the concept that the last word of each text names by itself, or -1."""
+        last = texts.str.extract(r"(\pL+)(?: \d)?$").fill_null("")  # "verizon 4"
+        concepts = np.full(len(texts), -1, np.int64)
+        for numbers in self._forms.find_numbers(last):
+            states = np.where(numbers >= 0, self._labels.surface.first[numbers], -1)
+            entries = np.where(states >= 0, self._labels.surface.entries[states], -1)
+            is_new = (concepts < 0) & (entries >= 0)
+            concepts[is_new] = self._labels.concepts[entries[is_new]]
+        return concepts
 
     def spans(self, texts: RaggedArray) -> tuple[IntArray, IntArray]:
         """Return the first and last words of labels of several words: "north carolina"."""

@@ -25,7 +25,6 @@ from .language import CompoundSplitter, FoldedWords, Language
 from .language_data import list_compound_starts
 from .segments import Segmenter
 from .spelling import Speller
-from .stop_words import LISTS
 from .tagging import english_lexicon
 from .tokens import Vocabulary
 from .trie import build_trie
@@ -123,16 +122,7 @@ class LabelSet:
     def segmenter(self) -> Segmenter:
         """Splits words of a query that is one word: frequent words, brands and names."""
         listed = self._compound
-        plurals = (word for word in english_lexicon()["word"] if word.islower())
-        return Segmenter(
-            (
-                *listed.heads,
-                *listed.parts,
-                *plurals,
-                *list_frequent_names(),
-                *LISTS["english"].split(),
-            )
-        )
+        return Segmenter((*listed.heads, *listed.parts, *list_frequent_names()))
 
     @cached_property
     def joined(self) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ...lexicons.words import TextNumbers
-from ..taxonomy.arrays import IntArray, RaggedArray
+from ..taxonomy.arrays import BoolArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .names import NameMatches
 from .stop_words import LISTS
@@ -62,7 +62,7 @@ class Landmarks:
         )
         stop_words = LISTS["english"].split()
         self._no_name = vocabulary.flags({*stop_words, *_NO_NAMES})
-        self._common = vocabulary.flags(common_words())
+        self._vocabulary = vocabulary
         self._region = vocabulary.flags(regions)
         self._first_part, self._later_part = map(vocabulary.flags, (_FIRST_PARTS, _LATER_PARTS))
         self._not_number = WordFeature(
@@ -87,6 +87,12 @@ class Landmarks:
             begins[separate], ends[separate], concepts[separate], np.zeros(separate.sum(), np.bool_)
         )
 
+    def _is_common(self, words: IntArray) -> BoolArray:
+        """Return which of a few words are common ones; a feature would test all words."""
+        common = common_words()
+        texts = self._vocabulary.words.gather(words)
+        return np.array([text in common for text in texts], np.bool_)
+
     def _find_after(self, texts: RaggedArray) -> _Spans:
         """Find nouns behind their name: "kern county", "clark atlanta university"."""
         words, concepts = texts.items, self._after()[texts.items]
@@ -95,7 +101,7 @@ class Landmarks:
         is_plain = self._any_name()[words[heads]]
         is_university = self._university()[words[heads]]
         name = words[heads - 1]
-        fits = ~self._no_name()[name] & (is_plain | ~self._common()[name])
+        fits = ~self._no_name()[name] & (is_plain | ~self._is_common(name))
         fits &= is_plain | is_university | ~self._region()[name]
         fits |= is_university & self._later_part()[name]
         heads, is_university = heads[fits], is_university[fits]
@@ -103,7 +109,7 @@ class Landmarks:
         for _ in range(2):
             before = words[np.maximum(begins - 1, 0)]
             is_part = self._later_part()[words[begins]]  # "ball" before "state university"
-            is_name = (is_part | ~self._common()[before]) & ~self._no_name()[before]
+            is_name = (is_part | ~self._is_common(before)) & ~self._no_name()[before]
             longer = self._first_part()[before] | (is_university & is_name)
             begins = begins - (longer & (room[begins] > 0))
         return begins, heads, concepts[heads]
@@ -114,7 +120,7 @@ class Landmarks:
         left = texts.start[texts.row_ids + 1] - np.arange(len(words)) - 1
         heads = np.flatnonzero((concepts >= 0) & (left > 0))
         name = words[heads + 1]
-        is_other = self._common()[name] | self._no_name()[name] | self._region()[name]
+        is_other = self._is_common(name) | self._no_name()[name] | self._region()[name]
         heads = heads[~is_other & self._not_number()[name]]
         return heads, heads + 1, concepts[heads]
 
@@ -126,7 +132,7 @@ class Landmarks:
         heads = heads[self._link()[words[heads + 1]]]
         first = words[heads + 2]
         is_part = self._first_part()[first]
-        heads = heads[is_part | ~(self._common()[first] | self._no_name()[first])]
+        heads = heads[is_part | ~(self._is_common(first) | self._no_name()[first])]
         ends = heads + 2
         ends = ends + (self._first_part()[words[ends]] & (left[heads] > 2))
         return heads, ends, concepts[heads]

@@ -14,7 +14,7 @@ import polars as pl
 
 from ...core.progress import NoProgress, Progress
 from ...errors import UsageError, did_you_mean
-from ...lexicons.people import NameSpans, find_name_spans
+from ...lexicons.people import NameSpans, begin_like_names, find_name_spans
 from ..taxonomy.arrays import BoolArray, ByteArray, IntArray, RaggedArray
 from ..taxonomy.graph import Taxonomy
 from .label_index import MATCH_KINDS, LabelIndex, LabelMatches
@@ -188,23 +188,16 @@ class Mapper:
         is_word = queries.str.contains(r"^\s*[A-Za-z0-9]+\s*$").fill_null(False).to_numpy()
         rows = np.flatnonzero(is_word & (resolved.concepts < 0))
         words = queries.gather(rows).str.strip_chars().str.to_lowercase()
-        split = pl.Series(self._index.split(words), dtype=pl.String)
+        split = self._index.split(words)
         rows, split = rows[(split != "").to_numpy()], split.filter(split != "")
+        meant = self._index.find_last(split)
+        # Joined words of which the last names no thing are a person or the name of a site.
+        nothing = (meant < 0) | (meant == rules.person)
+        meant = np.where(
+            nothing, np.where(begin_like_names(split), rules.person, rules.site), meant
+        )
         concepts, kinds = resolved.concepts.copy(), resolved.kinds.copy()
-        # Joined words that name no thing are the name of a site.
-        concepts[rows], kinds[rows] = rules.site, MATCH_KINDS.index("glued")
-        whole = rules.resolve(split)
-        is_whole = whole.concepts >= 0
-        concepts[rows[is_whole]] = whole.concepts[is_whole]
-        rows, split = rows[~is_whole], split.filter(~is_whole)
-        phrases = self._map_block(self.tokenize(split, people=whole.names))
-        phrases = phrases.filter((pl.col("concept") >= 0) & (pl.col("concept") != rules.person))
-        # What the last of the words names is meant.
-        named = split.str.replace(r" \d$", "")  # "verizon 4"
-        sizes = named.str.count_matches(" ", literal=True).to_numpy() + 1
-        is_last = phrases["begin"] + phrases["words"] == sizes[phrases["query"].to_numpy()]
-        last = phrases.filter(is_last).unique("query", keep="first", maintain_order=True)
-        concepts[rows[last["query"].to_numpy()]] = last["concept"].to_numpy()
+        concepts[rows], kinds[rows] = meant, MATCH_KINDS.index("glued")
         return ResolvedQueries(concepts, kinds)
 
     def tokenize(

@@ -47,29 +47,30 @@ class Segmenter:
     def _split_word(self, word: str) -> str:
         if not _MIN_LETTERS <= len(word) <= _MAX_LETTERS or not word.isascii():
             return ""
-        # The cheapest parts up to each letter: cost, and where the last part begins.
-        best: list[tuple[int, int]] = [(0, 0)]
-        for end in range(1, len(word) + 1):
-            options = [
-                (best[begin][0] + cost, begin)
-                for begin in range(max(0, end - _MAX_PART), end)
-                if best[begin][0] >= 0 and (cost := self._rate(word, begin, end)) > 0
-            ]
-            best.append(min(options, default=(-1, 0)))
-        parts: list[str] = []
-        end = len(word)
-        while end > 0 and best[end][0] >= 0:
+        # The cheapest parts up to each letter: their cost, and where the last one begins.
+        best: dict[int, tuple[int, int]] = {0: (0, 0)}
+        for begin in range(len(word)):
+            if begin not in best:
+                continue
+            for end in range(begin + 1, min(begin + _MAX_PART, len(word)) + 1):
+                cost = self._rate(word, begin, end)
+                option = (best[begin][0] + cost, begin)
+                if cost and (end not in best or option < best[end]):
+                    best[end] = option
+        if len(word) not in best or not best[len(word)][1]:
+            return ""
+        parts, end = [], len(word)
+        while end:
             begin = best[end][1]
-            parts.insert(0, word[begin:end])
+            parts.append(word[begin:end])
             end = begin
-        return " ".join(parts) if end == 0 and len(parts) > 1 else ""
+        return " ".join(reversed(parts))
 
     def _rate(self, word: str, begin: int, end: int) -> int:
         """Return the cost of a part, or 0 if it is no word and no number."""
         part = word[begin:end]
         if part in self._words:
             return _PART_COST if len(part) >= _MIN_PART else _SHORT_COST
-        is_inner = begin > 0 and end < len(word)
-        if part in _MIDDLE and is_inner:
+        if part in _MIDDLE and begin > 0 and end < len(word):
             return _SHORT_COST
-        return _PART_COST if part.isdigit() and len(part) < _MIN_PART and begin > 0 else 0
+        return _PART_COST if begin and len(part) < _MIN_PART and part.isdigit() else 0

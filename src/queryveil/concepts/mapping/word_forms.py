@@ -27,6 +27,11 @@ class WordForms:
         self.joined = WordFeature(vocabulary, self._find_joined)
         self.head = WordFeature(vocabulary, self._find_heads)
 
+    def find_numbers(self, words: pl.Series) -> list[IntArray]:
+        """Return the numbers of words, and those of their possible singulars; -1 for none."""
+        forms = (words, *(form.rename(words.name) for form in self._language.singulars(words)))
+        return list(self._labels.folded.known(pl.concat(forms)).reshape(len(forms), -1))
+
     def _find_singulars(self, new: pl.Series) -> IntArray:
         forms = self._language.singulars(new)
         first, *others = self._labels.folded.known(pl.concat(forms)).reshape(len(forms), -1)
