@@ -147,7 +147,7 @@ def is_joined_name(words: pl.Series) -> pl.Series:
     is_name = np.zeros(len(words), np.bool_)
     for cut in range(_MIN_PART, _MAX_CUT + 1) if len(rows) else ():
         first, rest = candidates.str.slice(0, cut), candidates.str.slice(cut)
-        is_given = np.array([name in name_lexicon().given for name in first], np.bool_)
+        is_given = _is_first_name(first)
         fits = is_given & (rest.str.len_chars() >= _MIN_PART).to_numpy()
         spaced = (first + " " + rest).filter(pl.Series(fits))
         is_name[rows[fits]] |= name_lexicon().known.contains(hash_texts(spaced))
@@ -160,9 +160,8 @@ def begin_like_names(texts: pl.Series) -> Mask:
     >>> begin_like_names(pl.Series(["jane kowalski", "free cards", "jane and john"])).tolist()
     [True, False, False]
     """
-    first_names = name_lexicon().given
-    words = [text.split(" ") for text in texts]
-    return np.array([len(parts) == 2 and parts[0] in first_names for parts in words], np.bool_)
+    is_pair = texts.str.contains("^[^ ]+ [^ ]+$").fill_null(False).to_numpy()
+    return np.asarray(is_pair & _is_first_name(texts.str.extract("^([^ ]+)")))
 
 
 def is_known_person(texts: pl.Series) -> pl.Series:
@@ -179,6 +178,10 @@ def is_known_person(texts: pl.Series) -> pl.Series:
         name_lexicon().known.contains(hash_texts(folded)) & (folded.str.contains(" ")).to_numpy()
     )
     return pl.Series(texts.name, known, pl.Boolean)
+
+
+def _is_first_name(words: pl.Series) -> Mask:
+    return np.array([word in name_lexicon().given for word in words], np.bool_)
 
 
 def _apply(texts: pl.Series, *, entire: bool) -> pl.Series:
