@@ -29,43 +29,43 @@ def sample_fractions(rng: RandomSource, size: int) -> Floats:
     return rng.uint64s(size).astype(np.float64) * _UNIT
 
 
-def largest_remainder(shares: Floats, total: int) -> IntArray:
-    """Round shares that sum up to `total` to integers with the same sum.
+def largest_remainder(portions: Floats, total: int) -> IntArray:
+    """Round portions that sum up to `total` to integers with the same sum.
 
     >>> largest_remainder(np.array([1.5, 0.4, 1.1]), 3).tolist()
     [2, 0, 1]
     """
-    whole = np.floor(shares + 1e-9).astype(np.int64)
-    missing = total - int(whole.sum())
+    rounded = np.floor(portions + 1e-9).astype(np.int64)
+    missing = total - int(rounded.sum())
     if missing > 0:
-        order = np.argsort(whole - shares, kind="stable")
-        each, rest = divmod(missing, len(shares))
-        whole += each
-        whole[order[:rest]] += 1
-    elif missing < 0:  # rounding errors of many equal shares
-        positive = np.flatnonzero(whole)
-        order = positive[np.argsort((shares - whole)[positive], kind="stable")]
-        whole[order[:-missing]] -= 1
-    return whole
+        order = np.argsort(rounded - portions, kind="stable")
+        each, rest = divmod(missing, len(portions))
+        rounded += each
+        rounded[order[:rest]] += 1
+    elif missing < 0:  # rounding errors of many equal portions
+        positive = np.flatnonzero(rounded)
+        order = positive[np.argsort((portions - rounded)[positive], kind="stable")]
+        rounded[order[:-missing]] -= 1
+    return rounded
 
 
 def systematic_rounding(
-    shares: Floats, segment: IntArray, totals: IntArray, rng: RandomSource
+    portions: Floats, segment: IntArray, totals: IntArray, rng: RandomSource
 ) -> IntArray:
-    """Round the shares of each segment to integers with the given sum, without bias.
+    """Round the portions of each segment to integers with the given sum, without bias.
 
-    The expected value of each integer is its share of the total: a small share gets a row with a
-    small probability, never always and never never.
+    The expected value of each integer is its portion of the total: a small portion gets a row with
+    a small probability.
 
     Args:
-        shares: Not negative; with a positive sum in each segment that has a total.
-        segment: The segment of each share, sorted.
+        portions: Not negative; with a positive sum in each segment that has a total.
+        segment: The segment of each portion, sorted.
     """
-    if not len(shares):
+    if not len(portions):
         return np.zeros(0, np.int64)
-    sums = sum_by(segment, shares, len(totals))
+    sums = sum_by(segment, portions, len(totals))
     scale = np.divide(totals, sums, out=np.zeros(len(totals)), where=sums > 0)
-    ends = np.cumsum(shares * scale[segment])
+    ends = np.cumsum(portions * scale[segment])
     before = np.concatenate([[0.0], np.cumsum(totals)[:-1]]).astype(np.float64)
     start = sample_fractions(rng, len(totals))
     inside = np.clip(ends - before[segment], 0, totals[segment])

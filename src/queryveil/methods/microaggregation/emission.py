@@ -215,8 +215,8 @@ def apportion_clicks(
     totals = slots.group_by("query").len().sort("query")
     counts = counts.join(totals, on="query", how="semi", maintain_order="left")
     segment = counts["query"].rle_id().to_numpy().astype(np.int64)
-    shares, size = counts["count"].to_numpy().astype(np.float64), totals["len"].to_numpy()
-    copies = systematic_rounding(shares, segment, size.astype(np.int64), rng)
+    portions, size = counts["count"].to_numpy().astype(np.float64), totals["len"].to_numpy()
+    copies = systematic_rounding(portions, segment, size.astype(np.int64), rng)
     taken = spread_evenly(copies, segment, rng)
     order = slots[rng.permutation(slots.height)].sort("query", maintain_order=True)["slot"]
     clicks = counts.select("rank", "url", "click", "ranked")[taken].with_columns(slot=order)

@@ -58,11 +58,11 @@ def assign_texts(
     slots = np.bincount(cell, count, len(numbers)).astype(np.int64)
     volume = sum_by(cell, count * groups.sizes[group], len(numbers))
     fixed = sum_by(own.text, groups.sizes[own.group], len(texts))
-    shares = _rake_words(
+    portions = _rake_words(
         candidate_cell, candidate, popularity, volume, fixed, texts.words, word_counts, query_counts
     )
     used, segment = np.unique(candidate_cell, return_inverse=True)
-    copies = systematic_rounding(shares, segment, slots[used], rng)
+    copies = systematic_rounding(portions, segment, slots[used], rng)
     dealt = candidate[spread_evenly(copies, segment, rng)]
     # The slots of each cell, in random order of groups, take the texts one after another.
     slot_group, slot_cell = np.repeat(group, count), np.repeat(cell, count)
@@ -74,7 +74,7 @@ def assign_texts(
 
 
 def _candidates(rows: UserRows, texts: Texts, numbers: CellNumbers) -> tuple[IntArray, IntArray]:
-    """Return the texts that can stand in each cell, as sorted pairs of cell and text."""
+    """Return the texts that fit each cell, as sorted pairs of cell and text."""
     number = np.arange(len(texts))
     pure = texts.only_concept >= 0
     is_extra = ~texts.is_query & (texts.concept >= 0)
@@ -117,7 +117,7 @@ def _rake_words(
     goal: Floats,
     query_goal: Floats,
 ) -> Floats:
-    """Return the shares of texts in their cells, calibrated to the counts of words.
+    """Return the portions of texts in their cells, calibrated to the counts of words.
 
     Args:
         volume: The released rows of each cell.
@@ -130,13 +130,13 @@ def _rake_words(
     constant = sum_by(fixed_word, fixed[fixed_index], size)
     factor = np.ones(len(text))
     for _ in range(_RAKING_ROUNDS):
-        share = popularity * factor
-        sums = sum_by(cell, share, len(volume))
+        portion = popularity * factor
+        sums = sum_by(cell, portion, len(volume))
         scale = np.divide(volume, sums, out=np.zeros(len(volume)), where=sums > 0)
-        now = constant + sum_by(word, (share * scale[cell])[index], size)
+        now = constant + sum_by(word, (portion * scale[cell])[index], size)
         ratio = np.clip(np.divide(goal, now, out=np.ones(size), where=now > 0), 0.5, 2)
         steps = sum_by(index, np.log(ratio)[word], len(text))
-        rows = fixed + sum_by(text, share * scale[cell], len(fixed))
+        rows = fixed + sum_by(text, portion * scale[cell], len(fixed))
         missing = np.divide(query_goal, rows, out=np.ones(len(fixed)), where=rows > 0)[text]
         more = np.log(np.clip(missing, 1, 2))
         steps = np.where(missing > 1, np.maximum(steps, 0) + more, steps)

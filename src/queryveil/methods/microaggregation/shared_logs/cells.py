@@ -104,8 +104,8 @@ def count_cells(
     profile = _rake(profile.sorted(), goal, groups)
     topic = _topics_of_cells(taxonomy, texts, numbers)
     count = _apportion(profile, topic, groups, rng)
-    some = count > 0
-    return GroupCells(profile.group[some], profile.cell[some], count[some]), rows, groups
+    nonzero = count > 0
+    return GroupCells(profile.group[nonzero], profile.cell[nonzero], count[nonzero]), rows, groups
 
 
 def _kinds_of_cells(texts: Texts, numbers: CellNumbers) -> tuple[BoolArray, BoolArray]:
@@ -132,8 +132,8 @@ def _lengths(total: Floats, sizes: IntArray) -> IntArray:
     volume of the release stays near that of the log.
     """
     mean = total / sizes
-    for least in range(_MIN_ROWS, 0, -1):
-        length = np.maximum(mean, np.minimum(least, total))
+    for shortest in range(_MIN_ROWS, 0, -1):
+        length = np.maximum(mean, np.minimum(shortest, total))
         if (length * sizes).sum() <= _MAX_GROWTH * total.sum():
             break
     return np.maximum(np.floor(length + 0.5), 1).astype(np.int64)
@@ -141,15 +141,15 @@ def _lengths(total: Floats, sizes: IntArray) -> IntArray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Profiles:
-    """The profiles of groups over cells; the shares of a group sum up to its length."""
+    """The profiles of groups over cells; the portions of a group sum up to its length."""
 
     group: IntArray
     cell: IntArray
-    share: Floats
+    portion: Floats
 
     def sorted(self) -> _Profiles:
         order = np.lexsort((self.cell, self.group))
-        return _Profiles(self.group[order], self.cell[order], self.share[order])
+        return _Profiles(self.group[order], self.cell[order], self.portion[order])
 
 
 def _mean_profiles(
@@ -159,7 +159,7 @@ def _mean_profiles(
 
     The profile of a member is divided by the geometric mean of its sum and its Euclidean length:
     a member with a few frequent cells would else hardly show beside one with many. A cell that one
-    member alone has weighs less: it says more about this member than about the group.
+    member alone has weighs less: it tells more about this member than about the group.
     """
     users = len(groups.of_user)
     keys, index = np.unique(rows.user * len(numbers) + rows.cell, return_inverse=True)
@@ -167,16 +167,16 @@ def _mean_profiles(
     user, cell = np.divmod(keys, len(numbers))
     norm = np.sqrt(sum_by(user, total, users) * np.sqrt(sum_by(user, total**2, users)))
     keys, index = np.unique(groups.of_user[user] * len(numbers) + cell, return_inverse=True)
-    share = sum_by(index, total / norm[user], len(keys))
-    share *= np.where(np.bincount(index) == 1, _SOLE_WEIGHT, 1.0)
+    portion = sum_by(index, total / norm[user], len(keys))
+    portion *= np.where(np.bincount(index) == 1, _SOLE_WEIGHT, 1.0)
     group, cell = np.divmod(keys, len(numbers))
-    return _Profiles(group, cell, _to_length(group, share, groups))
+    return _Profiles(group, cell, _to_length(group, portion, groups))
 
 
-def _to_length(group: IntArray, share: Floats, groups: Groups) -> Floats:
-    sums = sum_by(group, share, len(groups))
+def _to_length(group: IntArray, portion: Floats, groups: Groups) -> Floats:
+    sums = sum_by(group, portion, len(groups))
     factor = np.divide(groups.length, sums, out=np.zeros(len(groups)), where=sums > 0)
-    return np.asarray(share * factor[group])
+    return np.asarray(portion * factor[group])
 
 
 def _move_to_pool(
@@ -184,25 +184,27 @@ def _move_to_pool(
 ) -> _Profiles:
     """Move a fraction of the cells of a kind to the pool of all texts of this kind."""
     is_kind = kind[of.cell]
-    moved = fraction * sum_by(of.group[is_kind], of.share[is_kind], groups)
-    some = np.flatnonzero(moved)
+    moved = fraction * sum_by(of.group[is_kind], of.portion[is_kind], groups)
+    nonzero = np.flatnonzero(moved)
     return _Profiles(
-        np.concatenate([of.group, some]),
-        np.concatenate([of.cell, np.full(len(some), pool)]),
-        np.concatenate([np.where(is_kind, (1 - fraction) * of.share, of.share), moved[some]]),
+        np.concatenate([of.group, nonzero]),
+        np.concatenate([of.cell, np.full(len(nonzero), pool)]),
+        np.concatenate(
+            [np.where(is_kind, (1 - fraction) * of.portion, of.portion), moved[nonzero]]
+        ),
     )
 
 
 def _rake(of: _Profiles, goal: Floats, groups: Groups) -> _Profiles:
     """Calibrate the cells of the long logs, so that sums over all logs come near the goal."""
     is_long, size = groups.is_long[of.group], groups.sizes[of.group]
-    factor, raked = np.ones(len(goal)), of.share
+    factor, raked = np.ones(len(goal)), of.portion
     for _ in range(_RAKING_ROUNDS):
         now = sum_by(of.cell, raked * size, len(goal))
         step = np.divide(goal, now, out=np.ones(len(goal)), where=now > 0)
         factor = np.clip(factor * np.clip(step, 0.5, 2), 1 / _MAX_FACTOR, _MAX_FACTOR)
-        raked = _to_length(of.group, of.share * np.where(is_long, factor[of.cell], 1), groups)
-    return replace(of, share=raked)
+        raked = _to_length(of.group, of.portion * np.where(is_long, factor[of.cell], 1), groups)
+    return replace(of, portion=raked)
 
 
 def _topics_of_cells(taxonomy: Taxonomy, texts: Texts, numbers: CellNumbers) -> NDArray[np.int16]:
@@ -218,8 +220,8 @@ def _topics_of_cells(taxonomy: Taxonomy, texts: Texts, numbers: CellNumbers) -> 
 def _apportion(
     of: _Profiles, topic: NDArray[np.int16], groups: Groups, rng: RandomSource
 ) -> IntArray:
-    """Round the shares of every group, in random order; the errors are carried on by cell."""
-    debt, count = np.zeros(len(topic)), np.zeros(len(of.share), np.int64)
+    """Round the portions of every group, in random order; the errors are carried on by cell."""
+    debt, count = np.zeros(len(topic)), np.zeros(len(of.portion), np.int64)
     topics = topic[of.cell]
     bounds = list(pairwise(np.searchsorted(of.group, np.arange(len(groups) + 1)).tolist()))
     for number in rng.permutation(len(groups)).tolist():
@@ -227,7 +229,7 @@ def _apportion(
         if begin == end:
             continue
         cell, size, length = of.cell[begin:end], groups.sizes[number], int(groups.length[number])
-        goal = wanted = of.share[begin:end]
+        goal = wanted = of.portion[begin:end]
         if groups.is_long[number]:
             wanted = np.maximum(goal + np.clip(debt[cell] / size, -1, 1), 0)
             total = float(wanted.sum())
@@ -238,16 +240,16 @@ def _apportion(
     return count
 
 
-def _apportion_by_topic(shares: Floats, topic: NDArray[np.int16], total: int) -> IntArray:
-    """Round by largest remainders, first the sums of topics, then the shares inside each."""
+def _apportion_by_topic(portions: Floats, topic: NDArray[np.int16], total: int) -> IntArray:
+    """Round by largest remainders, first the sums of topics, then the portions inside each."""
     topics, index = np.unique(topic, return_inverse=True)
-    sums = sum_by(index, shares, len(topics))
+    sums = sum_by(index, portions, len(topics))
     quota = largest_remainder(sums, total)
-    scaled = shares * np.divide(quota, sums, out=np.zeros(len(topics)), where=sums > 0)[index]
-    whole = np.floor(scaled + 1e-9).astype(np.int64)
-    missing = quota - np.bincount(index, whole).astype(np.int64)
-    order = np.lexsort((whole - scaled, index))  # per topic, the largest remainder first
+    scaled = portions * np.divide(quota, sums, out=np.zeros(len(topics)), where=sums > 0)[index]
+    rounded = np.floor(scaled + 1e-9).astype(np.int64)
+    missing = quota - np.bincount(index, rounded).astype(np.int64)
+    order = np.lexsort((rounded - scaled, index))  # per topic, the largest remainder first
     first = np.searchsorted(index[order], np.arange(len(topics)))
     rank = np.arange(len(order)) - first[index[order]]
-    whole[order[rank < missing[index[order]]]] += 1
-    return whole
+    rounded[order[rank < missing[index[order]]]] += 1
+    return rounded

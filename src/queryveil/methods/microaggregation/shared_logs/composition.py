@@ -84,7 +84,7 @@ def _capped_counts(sent: SentQueries) -> Floats:
 
 
 def _fill_empty(logs: GroupTexts, texts: Texts, groups: int) -> GroupTexts:
-    """Give the text of the most users to each group without any row."""
+    """Add the text of the most users to each group without any row."""
     empty = np.setdiff1d(np.arange(groups), logs.group)
     eligible = texts.users * (texts.is_query if texts.is_query.any() else 1)
     return GroupTexts(
@@ -95,8 +95,8 @@ def _fill_empty(logs: GroupTexts, texts: Texts, groups: int) -> GroupTexts:
 
 def _count_queries(sent: SentQueries, texts: Texts) -> Floats:
     """Count how often each text is a whole query of the log."""
-    whole = np.flatnonzero(texts.of_query >= 0)
-    return sum_by(texts.of_query[whole], _capped_counts(sent)[whole], len(texts))
+    frequent = np.flatnonzero(texts.of_query >= 0)
+    return sum_by(texts.of_query[frequent], _capped_counts(sent)[frequent], len(texts))
 
 
 def _mark_queries(logs: GroupTexts, goal: Floats, groups: Groups, rng: RandomSource) -> BoolArray:

@@ -61,8 +61,8 @@ class QueryRows:
 def find_rows(mapping: ConceptMapping, texts: Texts) -> QueryRows:
     """Return the rows of all queries."""
     taxonomy = mapping.taxonomy
-    whole = np.flatnonzero(texts.of_query >= 0)
-    whole_text = texts.of_query[whole].astype(np.int64)
+    frequent = np.flatnonzero(texts.of_query >= 0)
+    query_text = texts.of_query[frequent].astype(np.int64)
     phrase_query, phrase_text, cell, used = _phrase_rows(mapping, texts)
     left_query, left_text = _left_over_rows(texts, used)
     own = np.where(
@@ -71,11 +71,11 @@ def find_rows(mapping: ConceptMapping, texts: Texts) -> QueryRows:
     without = phrase_text < 0
     cell[without] = _nearest_with_text(cell[without], texts, taxonomy)
     known = cell >= 0
-    query = np.concatenate([whole, phrase_query[known], left_query])
+    query = np.concatenate([frequent, phrase_query[known], left_query])
     return QueryRows(
         RaggedArray.group_by(query, np.arange(len(query), dtype=np.int32), len(texts.of_query)),
-        np.concatenate([own[whole_text], cell[known], len(taxonomy) + left_text]).astype(np.int32),
-        np.concatenate([whole_text, phrase_text[known], left_text]).astype(np.int32),
+        np.concatenate([own[query_text], cell[known], len(taxonomy) + left_text]).astype(np.int32),
+        np.concatenate([query_text, phrase_text[known], left_text]).astype(np.int32),
     )
 
 
@@ -98,11 +98,11 @@ def _phrase_rows(
         for shift in range(int((end - begin)[waiting].max(initial=0)) - size + 1):
             first = begin[waiting] + shift
             fits = waiting[first + size <= end[waiting]]
-            found = part[begin[fits] + shift]
-            means = (found >= 0) & (texts.only_concept[found] == concept[fits])
-            better = means & (texts.users[found] > best[fits])
+            part_text = part[begin[fits] + shift]
+            means = (part_text >= 0) & (texts.only_concept[part_text] == concept[fits])
+            better = means & (texts.users[part_text] > best[fits])
             rows = fits[better]
-            text[rows], best[rows] = found[better], texts.users[found[better]]
+            text[rows], best[rows] = part_text[better], texts.users[part_text[better]]
             place[rows], length[rows] = begin[rows] + shift, size
     used = np.zeros(len(texts.tokens.lists.items), np.bool_)
     for step in range(MAX_WORDS):

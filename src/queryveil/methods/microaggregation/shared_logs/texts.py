@@ -217,9 +217,11 @@ def _concepts_of(names: pl.Series, mapper: Mapper) -> tuple[IntArray, IntArray]:
     first = phrases.group_by("query", maintain_order=True).agg(
         pl.col("concept").first(), count=pl.len()
     )
-    found = pl.DataFrame({"name": mapped.queries.cast(pl.String)}).with_row_index("query")
-    found = found.with_columns(pl.col("query").cast(pl.Int64)).join(first, on="query", how="left")
-    joined = names.to_frame("name").join(found, on="name", how="left", maintain_order="left")
+    numbered = pl.DataFrame({"name": mapped.queries.cast(pl.String)}).with_row_index("query")
+    numbered = numbered.with_columns(pl.col("query").cast(pl.Int64)).join(
+        first, on="query", how="left"
+    )
+    joined = names.to_frame("name").join(numbered, on="name", how="left", maintain_order="left")
     concept = joined["concept"].fill_null(-1).to_numpy()
     return concept, np.where(joined["count"].fill_null(0).to_numpy() == 1, concept, -1)
 
