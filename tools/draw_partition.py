@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,16 @@ def partition() -> str:
         ("MDAV", groups),
         ("MDAV, then refined", refine_groups(matrix, groups)),
     )
+    label = f"{users} users as points, their groups of {K} as colors, three times"
+    return draw_panels(matrix, panels, label)
+
+
+def draw_panels(
+    matrix: NDArray[np.float32],
+    panels: Sequence[tuple[str, NDArray[np.signedinteger[Any]]]],
+    label: str,
+) -> str:
+    """Draw the users of a matrix of distances once for each name with groups."""
     points = _points(matrix)
     parts = [
         _panel(
@@ -41,11 +53,10 @@ def partition() -> str:
         )
         for place, (name, group) in enumerate(panels)
     ]
-    width, height = 3 * SIDE + 4 * GAP, TOP + SIDE + GAP
+    width, height = len(panels) * (SIDE + GAP) + GAP, TOP + SIDE + GAP
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="qv-chart" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{users} users as points, their groups of {K} as colors, three '
-        f'times"><style>{picture_style()}</style>'
+        f'role="img" aria-label="{label}"><style>{picture_style()}</style>'
         f'<rect class="back" width="{width}" height="{height}" rx="8"/>{"".join(parts)}</svg>\n'
     )
 
@@ -71,7 +82,11 @@ def _points(matrix: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _panel(
-    left: int, name: str, points: NDArray[np.float64], group: NDArray[np.int64], mean: float
+    left: int,
+    name: str,
+    points: NDArray[np.float64],
+    group: NDArray[np.signedinteger[Any]],
+    mean: float,
 ) -> str:
     place = points * (SIDE - 40) + [left + 20, TOP + 20]
     parts = [
