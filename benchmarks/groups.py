@@ -119,6 +119,9 @@ def table(shape: str, users: int) -> str:
     for variant, values in found.items():
         means = " | ".join(f"{fmean(column):.3g}" for column in zip(*values, strict=True))
         lines.append(f"| {variant} | {means} |")
+    columns = zip(*found["full design"], strict=True)
+    ranges = " | ".join(f"{max(column) - min(column):.2g}" for column in columns)
+    lines.append(f"| *range of the full design over seeds* | {ranges} |")
     return "\n".join(lines)
 
 
