@@ -149,10 +149,10 @@ def profile(sample: Sample) -> str:
     numbers = cells.CellNumbers(len(sample.mapping.taxonomy), len(sample.texts))
     number = _typical_group(sample)
     members = np.flatnonzero(sample.group == number)
-    mine = np.isin(sample.rows.user, members)
-    of_group = sample.rows.select(mine)
+    kept, weight = _weighted_rows(sample, number, numbers)
+    of_group = sample.rows.select(kept)
     table = np.zeros((len(members), len(numbers)))
-    np.add.at(table, (np.searchsorted(members, of_group.user), of_group.cell), of_group.count)
+    np.add.at(table, (np.searchsorted(members, of_group.user), of_group.cell), weight[kept])
     norm = np.sqrt(table.sum(1) * np.sqrt((table**2).sum(1)))
     scaled = table / np.maximum(norm, 1e-9)[:, None]
     senders = (table > 0).sum(0)
@@ -165,6 +165,17 @@ def profile(sample: Sample) -> str:
         Series("cells of one member at 0.4", (100 * lowered[chosen] / lowered.sum()).tolist()),
     ]
     return _bars("Largest cells of one group, percent of its profile", labels, series)
+
+
+def _weighted_rows(
+    sample: Sample, number: int, numbers: cells.CellNumbers
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Return which rows count in the profile of a group, and how much each row counts."""
+    is_extra = cells._kinds_of_cells(sample.texts, numbers)[0][sample.rows.cell]
+    owner = sample.group[sample.rows.user]
+    is_long = cells._longest_logs(sum_by(owner, sample.rows.count, len(sample.sizes)))
+    weight = np.where(is_extra, cells._EXTRA_WEIGHT, 1.0) * sample.rows.count
+    return (owner == number) & (~is_extra | is_long[owner]), weight
 
 
 def _typical_group(sample: Sample) -> int:
@@ -313,7 +324,8 @@ def _stacked(title: str, labels: Sequence[str], series: Sequence[Series]) -> str
 
 
 def _legend(series: Sequence[Series]) -> str:
-    parts, x = [], float(LEFT)
+    wide = sum(40 + 6.6 * len(one.name) for one in series)
+    parts, x = [], min(float(LEFT), WIDTH - 10 - wide)
     for number, one in enumerate(series):
         parts.append(
             f'<g class="tint{number}"><rect class="bar" x="{x:.1f}" y="{TOP - 8}" width="14" '
