@@ -29,7 +29,7 @@ from queryveil.methods.microaggregation.queries import user_query_pairs
 from queryveil.methods.microaggregation.refinement import refine_groups
 from queryveil.methods.microaggregation.shared_logs import assignment, cells
 from queryveil.methods.microaggregation.shared_logs.composition import compose_logs
-from queryveil.methods.microaggregation.shared_logs.rows import UserRows, find_rows
+from queryveil.methods.microaggregation.shared_logs.rows import QueryRows, UserRows, find_rows
 from queryveil.methods.microaggregation.shared_logs.texts import SentQueries, Texts, find_texts
 from queryveil.release.formats import KIND, QUERY
 from queryveil.render.charts.style import picture_style
@@ -62,7 +62,8 @@ class Sample:
         pairs = user_query_pairs(self.log, self.profiles.users, self.mapping)
         self.sent = SentQueries(self.mapping, pairs, len(self.profiles))
         self.texts: Texts = find_texts(self.sent, self.mapper, K)
-        self.rows: UserRows = find_rows(self.sent, self.texts)
+        self.query_rows: QueryRows = find_rows(self.mapping, self.texts)
+        self.rows: UserRows = self.query_rows.of_users(self.sent)
         matrix = distances.grouping_distances(self.mapping.taxonomy, self.profiles)
         self.group = refine_groups(matrix, mdav(matrix, K)).astype(np.int64)
         self.sizes = np.bincount(self.group)
@@ -75,6 +76,7 @@ class Sample:
     def compose(self) -> pl.DataFrame:
         """Compose the shared logs."""
         logs = compose_logs(self.sent, self.texts, self.group, RandomSource(1))
+        logs = logs.with_columns(pl.col("query").cast(pl.String))
         return logs.with_columns(size=pl.Series(self.sizes[logs["group"].to_numpy()]))
 
     def label(self, cell: int) -> str:
@@ -115,18 +117,17 @@ def groups(sample: Sample) -> str:
 def rows(sample: Sample) -> str:
     """Draw what two rare queries, and a frequent one, become."""
     queries = sample.mapping.queries.cast(pl.String).to_list()
-    count = len(queries)
-    single = pl.DataFrame({"user": range(count), "query": range(count), "count": [1] * count})
-    found = find_rows(SentQueries(sample.mapping, single, count), sample.texts)
+    of_queries = sample.query_rows
     has_concept = sample.texts.only_concept[sample.texts.of_query] >= 0
     is_frequent = (sample.texts.of_query >= 0) & has_concept
     frequent = queries[int(np.argmax(sample.sent.senders() * is_frequent))]
     parts, y = [_text(30, 36, "Rows of three queries", "head", "start")], 60
     for query in (frequent, *EXAMPLES):
-        mine = found.user == queries.index(query)
+        number = queries.index(query)
+        mine = of_queries.lists.items[slice(*of_queries.lists.start[number : number + 2])]
         parts.append(_text(30, y + 18, f"“{query}”", "name", "start"))
-        for cell, text in zip(found.cell[mine].tolist(), found.text[mine].tolist(), strict=True):
-            parts.append(_row(sample, cell, text, y))
+        for cell, text in zip(of_queries.cell[mine], of_queries.text[mine], strict=True):
+            parts.append(_row(sample, int(cell), int(text), y))
             y += 32
         y += 18
     return _svg(y, "Rows of three queries", "".join(parts))
