@@ -22,7 +22,7 @@ from queryveil.concepts.mapping.mapper import Mapper
 from queryveil.concepts.similarity.profiles import Profiles, profile_distance_matrix
 from queryveil.core.randomness import RandomSource
 from queryveil.methods.microaggregation import distances
-from queryveil.methods.microaggregation.apportionment import sum_by
+from queryveil.methods.microaggregation.apportionment import Values, sum_by
 from queryveil.methods.microaggregation.emission import apportion_clicks
 from queryveil.methods.microaggregation.grouping import mdav
 from queryveil.methods.microaggregation.queries import user_query_pairs
@@ -40,7 +40,6 @@ USERS, K, SHOWN_USERS = 300, 5, 80
 WIDTH, LEFT, RIGHT, ROW, TOP = 900, 250, 800, 30, 64
 EXAMPLES = ("bar ideas near scotland", "appeals court and traffic court for beginners")
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -175,7 +174,7 @@ def _weighted_rows(
     is_extra = cells._kinds_of_cells(sample.texts, numbers)[0][sample.rows.cell]
     owner = sample.group[sample.rows.user]
     is_long = cells._longest_logs(sum_by(owner, sample.rows.count, len(sample.sizes)))
-    weight = np.where(is_extra, cells._EXTRA_WEIGHT, 1.0) * sample.rows.count
+    weight = np.where(is_extra, cells._EXTRA_WEIGHT, 1.0) * sample.rows.count.astype(np.float64)
     return (owner == number) & (~is_extra | is_long[owner]), weight
 
 
@@ -195,7 +194,7 @@ def rounding(sample: Sample) -> str:
     not_long = replace(groups_, is_long=np.zeros_like(groups_.is_long))
     size = groups_.sizes[profiles.group]
 
-    def total(values: Floats | Ints) -> Floats:
+    def total(values: Values) -> Floats:
         return sum_by(profiles.cell, values * size, len(topic))
 
     goal = total(profiles.share)

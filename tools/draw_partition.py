@@ -38,7 +38,7 @@ def partition() -> str:
 
 def draw_panels(
     matrix: NDArray[np.float32],
-    panels: Sequence[tuple[str, NDArray[np.signedinteger[Any]]]],
+    panels: Sequence[tuple[str, NDArray[np.integer[Any]]]],
     label: str,
 ) -> str:
     """Draw the users of a matrix of distances once for each name with groups."""
@@ -85,7 +85,7 @@ def _panel(
     left: int,
     name: str,
     points: NDArray[np.float64],
-    group: NDArray[np.signedinteger[Any]],
+    group: NDArray[np.integer[Any]],
     mean: float,
 ) -> str:
     place = points * (SIDE - 40) + [left + 20, TOP + 20]
