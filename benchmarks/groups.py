@@ -73,7 +73,6 @@ VARIANTS: dict[str, tuple[Switch, ...]] = {
     "without calibration of words": (Switch(assignment, "_RAKING_ROUNDS", 0),),
     "without the lower weight of sole cells": (Switch(cells, "_SOLE_WEIGHT", 1.0),),
     "without left-over words": (Switch(rows, "_left_over_rows", _no_left_over),),
-    "without the minimal length": (Switch(cells, "_MIN_ROWS", 1),),
 }
 
 

@@ -22,8 +22,6 @@ from .rows import UserRows
 from .texts import Texts
 
 MAX_COUNT = 50  # how often a user counts for a query, where counts of the log are a goal
-_MIN_ROWS = 20  # of a shared log, if its members have as many together
-_MAX_GROWTH = 1.1  # of all rows, by the minimal length
 _CALIBRATED = 0.5  # the fraction of all rows, in the longest logs, whose cells are calibrated
 _EXTRA_WEIGHT = 0.8  # of left-over words that have a concept
 _POPULAR = 0.9  # the fraction of texts without a concept that is drawn from the whole log
@@ -126,17 +124,8 @@ def _longest_logs(total: Floats) -> BoolArray:
 
 
 def _lengths(total: Floats, sizes: IntArray) -> IntArray:
-    """Return the rows of each shared log: the mean of its members, or a few more.
-
-    Short logs are extended, since few rows cannot show a profile, but only so much that the
-    volume of the release stays near that of the log.
-    """
-    mean = total / sizes
-    for shortest in range(_MIN_ROWS, 0, -1):
-        length = np.maximum(mean, np.minimum(shortest, total))
-        if (length * sizes).sum() <= _MAX_GROWTH * total.sum():
-            break
-    return np.maximum(np.floor(length + 0.5), 1).astype(np.int64)
+    """Return the rows of each shared log: the mean of its members, and at least one."""
+    return np.maximum(np.floor(total / sizes + 0.5), 1).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
