@@ -197,7 +197,7 @@ def rounding(sample: Sample) -> str:
     def total(values: Values) -> Floats:
         return sum_by(profiles.cell, values * size, len(topic))
 
-    goal = total(profiles.share)
+    goal = total(profiles.portion)
     alone = total(cells._apportion(profiles, topic, not_long, RandomSource(1)))
     carried = total(cells._apportion(profiles, topic, groups_, RandomSource(1)))
     errors = [int(np.abs(values - goal).sum()) for values in (alone, carried)]
