@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import kills
@@ -340,7 +341,9 @@ def test_measures_are_the_same(here: qv.QueryLog, there: qv.QueryLog) -> None:
     wanted = ["query-coverage", "record-linkage"]
     one, two = (qv.measure(log, release, wanted) for log in (here, there))
     for name in wanted:
-        assert one[name] == two[name], name
+        # On a cluster nobody computes what the threshold would allow at best.
+        local = {k: v for k, v in one[name].baselines.items() if k != "best_with_threshold"}
+        assert replace(one[name], baselines=local) == two[name], name
 
 
 # -- failure ----------------------------------------------------------------------------------
