@@ -55,18 +55,24 @@ def found(users: int, repeats: int) -> comparison.Comparison:
     return made
 
 
+def name_of(spec: str) -> str:
+    """Return the method of a spec, and whether it is the one of its paper."""
+    method, _, rest = spec.partition(":")
+    return f"{method}, as published" if "as-published" in rest else method
+
+
 def table(rows: Sequence[comparison.ComparisonRow]) -> str:
     """A row a run: what was swept, and the mean of each measure, or a dash where it has none."""
     measures = (*RISK, *USE)
     runs: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in rows:
         swept = ", ".join(f"{name}={value:g}" for name, value in row.params.items())
-        cells = runs.setdefault((row.label.partition(":")[0], swept), {})
+        cells = runs.setdefault((name_of(row.label), swept), {})
         if row.value is not None:
             cells.setdefault(row.measure, []).append(row.value)
     head = "| method | at | " + " | ".join(measures) + " |"
     body = [
-        f"| `{method}` | {swept} | " + " | ".join(_cell(cells.get(one)) for one in measures) + " |"
+        f"| {method} | {swept} | " + " | ".join(_cell(cells.get(one)) for one in measures) + " |"
         for (method, swept), cells in runs.items()
     ]
     return "\n".join([head, "|---|---|" + "---:|" * len(measures), *body])
@@ -90,7 +96,7 @@ def main() -> None:
     print(written)
     if asked.page:
         put_table("frontier", written)
-        picture = frontier_svg(made, ACROSS, UP, {m: m.partition(":")[0] for m in METHODS})
+        picture = frontier_svg(made, ACROSS, UP, {m: name_of(m) for m in METHODS})
         (ROOT / "docs" / "img" / "frontier.svg").write_text(picture, "utf-8")
 
 
