@@ -7,7 +7,9 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
+from ..concepts.mapping.occurrences import TextRuns
 from ..log.identifiers import kinds_of
+from ..release.formats import has_kinds
 from ..release.release import Release
 from ._shared.queries import QueryTextMeasure, UserQueryCounts
 from .context import MeasureContext
@@ -35,6 +37,8 @@ class RareQueryExposure(QueryTextMeasure):
     def compute(self, context: MeasureContext, release: Release) -> MeasureResult:
         """Return the fraction of such rows, and the number of distinct queries of each type."""
         texts = _flag_texts(_count_released(release), self.original_counts(context, release))
+        if release.log is not None and has_kinds(release.log):
+            texts = _recount_parts(texts, context.log.local_frame)
         rows = int(texts["rows"].sum())
         exposed = int(texts.filter(pl.col("rare") | pl.col("identifier"))["rows"].sum())
         rare, personal = int(texts["rare"].sum()), int(texts["identifier"].sum())
@@ -85,3 +89,18 @@ def _flag_texts(texts: pl.DataFrame, sent: UserQueryCounts) -> pl.DataFrame:
     return joined.with_columns(pl.col("senders").fill_null(0), identifier=personal).with_columns(
         rare=pl.col("senders") == 1
     )
+
+
+def _recount_parts(texts: pl.DataFrame, frame: pl.LazyFrame) -> pl.DataFrame:
+    """Count the senders of rare texts again: a part was sent by all whose queries hold it."""
+    rare = texts.filter("rare")["query"]
+    sent = frame.select("user", pl.col("query").cast(pl.String)).unique().collect()
+    queries = sent.select(pl.col("query").unique()).with_row_index("index")
+    held = TextRuns(rare).find(queries["query"]).join(queries, left_on="query", right_on="index")
+    pairs = held.select("text", query="query_right").join(sent, on="query")
+    senders = pairs.group_by("text").agg(holders=pl.col("user").n_unique())
+    known = senders.select("holders", query=pl.lit(rare).gather("text"))
+    joined = texts.join(known, on="query", how="left", maintain_order="left")
+    holders = pl.max_horizontal("senders", pl.col("holders").fill_null(0)).cast(pl.UInt32)
+    counted = joined.with_columns(senders=holders).drop("holders")
+    return counted.with_columns(rare=pl.col("senders") == 1)

@@ -6,6 +6,7 @@ import polars as pl
 
 import queryveil as qv
 from queryveil.measures._shared.counts import released_frequencies, statistics_of_release
+from queryveil.measures.rare_query_exposure import _recount_parts
 from queryveil.release.guarantee import Guarantee
 from queryveil.release.release import Release
 
@@ -47,3 +48,20 @@ def test_words_are_counted_in_all_rows() -> None:
     coverage, words = (result for _, result in results.items())
     assert coverage.value == 0.5
     assert words.details["error_as_given"] == 0.25  # shoes: 3 of 2, red: 1 of 1
+
+
+def test_a_part_that_one_user_alone_sent_as_a_query_is_not_rare() -> None:
+    """It is inside of the queries of others, who sent it too."""
+    rows = [("a", "tennis", None, None, None), ("b", "tennis shoes", None, None, None),
+            ("c", "tennis court", None, None, None)]  # fmt: skip
+    log = qv.QueryLog.from_rows(rows)
+    counted = _recount_parts(
+        pl.DataFrame({"query": ["shoes", "tennis"], "rows": [1, 1], "senders": [1, 1],
+                      "identifier": [False, False], "rare": [True, True]},
+                     schema_overrides={"senders": pl.UInt32}),
+        log.local_frame,
+    )  # fmt: skip
+    assert counted.select("query", "senders", "rare").rows() == [
+        ("shoes", 1, True),
+        ("tennis", 3, False),
+    ]
