@@ -156,7 +156,8 @@ class Microaggregation(Method):
             statement=(
                 f"Every user's released log is the same, row for row, as that of at least "
                 f"{self.k - 1} other users: whatever an attacker knows of a user, this release "
-                f"by itself leaves at least {self.k} users who match equally well. "
+                f"by itself leaves at least {self.k} users who match equally well, so that a guess "
+                f"links a user to their pseudonym with a probability of at most 1/{self.k}. "
                 f"{texts} at least {self.min_senders} users of the log"
                 f"{self._about_clicks()}{self._about_times()}. {self._about_shares()}"
             ),

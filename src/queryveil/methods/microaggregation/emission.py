@@ -243,4 +243,4 @@ def _blank_rare_clicks(frame: pl.LazyFrame, min_users: int) -> pl.LazyFrame:
 def copy_to_members(prototypes: pl.DataFrame, users: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the prototype of their group for every user."""
     # In a fixed order: the rows are shuffled later, and a seed must always give the same release.
-    return users.join(prototypes, on="group", maintain_order="left_right")
+    return users.join(prototypes, on="group", maintain_order="left_right").drop("group")

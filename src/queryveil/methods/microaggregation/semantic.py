@@ -101,26 +101,33 @@ class SemanticMicroaggregation(ByMeaning):
     ) -> MethodOutput:
         """Map queries to concepts, group users, and compose a log for each group."""
         check_users(log.count_distinct("user"), self.k)
+        prototypes = self._build_prototypes(log, rng, progress, groups)
+        # The concepts are released from memory here: the logs of all users need much of it.
+        return emit_logs(log, prototypes, self.emission_rules(), rng, progress)
+
+    def _build_prototypes(
+        self, log: QueryLog, rng: RandomSource, progress: Progress, groups: pl.DataFrame | None
+    ) -> Prototypes:
+        """Return the groups, and the texts that each shares."""
         mapper = self.mapping_options.mapper()
         mapping = mapper.map(unique_queries(log.local_frame), progress)
         with progress.stage("profiles"):
             concepts = mapping.concepts(log)
             self.check_coverage(compute_coverage(concepts))
             profiles = build_profiles(concepts)
+            del concepts
         group = _group_new_users(self, mapper.taxonomy, profiles, groups, progress)
         members = _build_members(log, profiles, group)
         with progress.stage("choose texts"):
             pairs = user_query_pairs(log, profiles.users, mapping)
             if self.as_published:
-                prototypes = self._published_texts(log, mapping, profiles, pairs, members, rng)
-            else:
-                sent = SentQueries(mapping, pairs, len(profiles))
-                with_parts = self.output_unit == "phrase"
-                texts = find_texts(sent, mapper, self.min_senders, log.dropped_topics, with_parts)
-                rows = compose_logs(sent, texts, group, rng)
-                rows = rows if with_parts else rows.drop(KIND)
-                prototypes = Prototypes(members, rows, np.zeros(int(group.max()) + 1, np.int64))
-        return emit_logs(log, prototypes, self.emission_rules(), rng, progress)
+                return self._published_texts(log, mapping, profiles, pairs, members, rng)
+            sent = SentQueries(mapping, pairs, len(profiles))
+            with_parts = self.output_unit == "phrase"
+            texts = find_texts(sent, mapper, self.min_senders, log.dropped_topics, with_parts)
+            rows = compose_logs(sent, texts, group, rng)
+            rows = rows if with_parts else rows.drop(KIND)
+            return Prototypes(members, rows, np.zeros(int(group.max()) + 1, np.int64))
 
     def _published_texts(
         self,
